@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fence and quiet.
+ *
+ * On mapped routes an operation is a CPU store. Fence owes store-store order: a release fence (nothing on x86). Quiet owes more: after
+ * it, a load of this PE must not see a world in which its earlier stores have not happened yet (A puts and reads B while B
+ * puts and reads A: one of them must see the other's), so it is a full fence. Non-temporal stores are followed by their
+ * own fence where they are made (rma.c).
+ * Spec: OpenSHMEM 1.6 §9.12 Memory Ordering Routines.  Tests: tests/api/order/.
+ */
+#include "runtime/order.h"
+
+#include "runtime/post.h"
+#include "runtime/route.h"
+#include "runtime/team.h"
+
+#include <shmem.h>
+
+void shmemi_order_fence(struct shmemi_ctx *ctx)
+{
+    atomic_thread_fence(memory_order_release);
+    if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_fence(ctx);
+}
+
+void shmemi_order_quiet(struct shmemi_ctx *ctx)
+{
+    if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(ctx, SHMEMT_ALL_PES);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void quiet_listed(struct shmemi_ctx *ctx, const char *call, const int *target_pes, size_t npes)
+{
+    for (size_t i = 0; (shmemi_state.posted || shmemi_state.check) && i < npes; i++) {
+        int pe = target_pes[i];
+        if (pe < 0 || pe >= ctx->team->size) {
+            struct shmemi_place unused; /* the careful path has the message */
+            shmemi_route_find(ctx, call, shmemi_state.ctrl, 1, pe, &unused);
+        }
+        if (shmemi_state.posted) shmemi_post_quiet(ctx, shmemi_team_world_pe(ctx->team, pe));
+    }
+    if (npes > 0) atomic_thread_fence(memory_order_seq_cst);
+}
+
+void pshmem_fence(void)
+{
+    shmemi_order_fence(&shmemi_state.ctx_default);
+}
+SHMEMI_EXPORT(shmem_fence)
+
+void pshmem_ctx_fence(shmem_ctx_t ctx)
+{
+    if (ctx != SHMEM_CTX_INVALID) shmemi_order_fence(shmemi_route_ctx(ctx, "shmem_ctx_fence"));
+}
+SHMEMI_EXPORT(shmem_ctx_fence)
+
+void pshmem_quiet(void)
+{
+    shmemi_order_quiet(&shmemi_state.ctx_default);
+}
+SHMEMI_EXPORT(shmem_quiet)
+
+void pshmem_ctx_quiet(shmem_ctx_t ctx)
+{
+    if (ctx != SHMEM_CTX_INVALID) shmemi_order_quiet(shmemi_route_ctx(ctx, "shmem_ctx_quiet"));
+}
+SHMEMI_EXPORT(shmem_ctx_quiet)
+
+void pshmem_pe_quiet(const int *target_pes, size_t npes)
+{
+    quiet_listed(&shmemi_state.ctx_default, "shmem_pe_quiet", target_pes, npes);
+}
+SHMEMI_EXPORT(shmem_pe_quiet)
+
+void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    if (ctx != SHMEM_CTX_INVALID) quiet_listed(shmemi_route_ctx(ctx, "shmem_ctx_pe_quiet"), "shmem_ctx_pe_quiet", target_pes, npes);
+}
+SHMEMI_EXPORT(shmem_ctx_pe_quiet)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ABI and header tests share: the table of names, the compilers, and how a test ends.
+
+names.tsv is a table of facts about OpenSHMEM 1.6: one row for each function, generic, constant and type.  The column
+"when" says "now" for what this version of the library has, and "next" for what it does not have yet; rows of the second
+kind are counted and printed, never failed.  To take a family in, change its rows to "now".
+"""
+
+import argparse
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+C_STANDARDS = ["c99", "c11", "c17"]
+CXX_STANDARDS = ["c++11", "c++17", "c++20"]
+
+# The extensions: what shmemx.h declares and the library exports besides the standard's names, with its twin each.
+EXTENSIONS = ["shmemx_counter", "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_uniqueid_from_text",
+              "shmemx_uniqueid_to_text"]
+EXTENSION_TYPES = ["shmemx_init_attr_t", "shmemx_uniqueid_t"]
+EXTENSION_CONSTANTS = ["SHMEMX_INFO_JSON", "SHMEMX_INFO_TEXT", "SHMEMX_INFO_TEXT_ALL", "SHMEMX_INIT_ATTR_INITIALIZER",
+                       "SHMEMX_MAJOR_VERSION", "SHMEMX_MINOR_VERSION", "SHMEMX_UNIQUEID_BYTES", "SHMEMX_UNIQUEID_TEXT_BYTES"]
+
+
+class Row:
+    """One row of names.tsv."""
+
+    def __init__(self, fields):
+        self.symbol, self.kind, self.section, self.since, self.deprecated, self.when, self.twin, self.signature = fields
+        self.now = self.when == "now"
+        self.cxx = "_Complex" not in self.signature  # C++ has no _Complex, so these functions are hidden from it
+
+
+def table(kind=None, now_only=True):
+    """The rows of names.tsv, of one kind if asked; now_only leaves out what the library does not have yet."""
+    with open(os.path.join(HERE, "names.tsv"), encoding="utf-8") as file:
+        rows = [Row(fields) for fields in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)][1:]
+    return [row for row in rows if (kind is None or row.kind == kind) and (row.now or not now_only)]
+
+
+def exported(args):
+    """{name: letter of nm} of what libpostern.so defines."""
+    text = subprocess.run([args.nm, "-D", "--defined-only", args.lib], capture_output=True, text=True, check=True).stdout
+    names = {}
+    for line in text.splitlines():
+        letter, name = line.split()[-2:]
+        if letter != "A":  # the names of versions
+            names[name.split("@")[0]] = letter
+    return names
+
+
+def linkable(args, rows):
+    """The rows whose function the library has.  One that it lacks is the matter of library_exports_exactly_the_table
+    alone, which names it; the tests that link would only say so again, and nothing else."""
+    names = exported(args)
+    found = [row for row in rows if row.symbol in names and row.twin in names]
+    if len(found) < len(rows):
+        print(f"not linked: {len(rows) - len(found)} functions that the library lacks")
+    return found
+
+
+def arguments():
+    """The command line that tests/abi/CMakeLists.txt passes to every test."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--include", default=os.path.join(ROOT, "include"), help="folder of shmem.h")
+    parser.add_argument("--cc", default="cc", help="the compiler that built the library")
+    parser.add_argument("--flags", default="", help="flags to link with the library, such as -fsanitize=address")
+    parser.add_argument("--nm", default="nm")
+    parser.add_argument("--version", help="version of the project")
+    parser.add_argument("--lib", help="libpostern.so")
+    parser.add_argument("--static-lib", help="libpostern.a")
+    return parser.parse_args()
+
+
+def compilers(language):
+    """The C or C++ compilers of this machine among gcc and clang; ends the test where there is none."""
+    names = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}[language]
+    found = [name for name in names if shutil.which(name)]
+    for name in names:
+        if name not in found:
+            print(f"not checked with {name}: it is not installed")
+    if not found:
+        print("skipped: no compiler")
+        sys.exit(77)
+    return found
+
+
+def suffix(compiler):
+    """The source suffix for a compiler: its name says the language."""
+    return ".cc" if "++" in compiler else ".c"
+
+
+def compile_text(command, text, output=None, after=()):
+    """Compile a source text.  Returns (exit status, what the compiler said).  Without output: check only."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "generated" + suffix(command[0]))
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        tail = ["-o", output] if output else ["-fsyntax-only"]
+        done = subprocess.run([*command, source, *after, *tail], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+def link_text(args, text, library, standard="c11"):
+    """Compile a source text and link it with a library of ours.  Returns (exit status, messages)."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [args.cc, f"-std={standard}", *WARNINGS, *args.flags.split(), "-I", args.include]
+        return compile_text(command, text, os.path.join(folder, "program"), [library, "-pthread", "-ldl", "-lm"])
+
+
+class Report:
+    """Collects what is wrong; finish() prints it and gives the exit status."""
+
+    def __init__(self):
+        self.wrong = 0
+        self.checked = 0
+
+    def check(self, good, text):
+        """Count one check; print text where it failed."""
+        self.checked += 1
+        if not good:
+            self.wrong += 1
+            if self.wrong <= 40:
+                print("wrong: " + text)
+
+    def finish(self, what):
+        """Print the totals and end the program."""
+        missing = [row for row in table(now_only=False) if not row.now]
+        print(f"{self.checked} {what}, {self.wrong} wrong; {len(missing)} rows of the table are not due yet")
+        if not self.checked:
+            print("wrong: nothing was checked")
+        sys.exit(1 if self.wrong or not self.checked else 0)
+
+
+def first_lines(text, count=12):
+    """The first lines of a compiler's complaint."""
+    return "\n".join(text.splitlines()[:count])
+
+
+def pointer(row, prefix, variable):
+    """A definition of a pointer to row's function, with exactly the signature of the table."""
+    name = prefix + row.symbol
+    signature = re.sub(rf"\b{re.escape(row.symbol)}\(", f"(*const {variable})(", row.signature, count=1)
+    return f"{signature} = &{name};"

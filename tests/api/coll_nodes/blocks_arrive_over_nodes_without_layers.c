@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The same as blocks_arrive_over_nodes, as if all members were far from each other.
+ *
+ * PES: 4
+ * NODES: a:2,b
+ * ENV: POSTERN_CHAOS_DELAY=5us POSTERN_COLL_HIERARCHY=0
+ * Spec: OpenSHMEM 1.6 §9.10.5 shmem_alltoall, §9.10.6 shmem_alltoalls, §9.10.7 shmem_broadcast, §9.10.8 shmem_collect, shmem_fcollect
+ */
+#include "../coll/blocks_of_any_size_arrive_at_all.c"
