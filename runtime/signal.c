@@ -73,7 +73,7 @@ static SHMEMI_COLD void put_signal_careful(const char *call, shmem_ctx_t handle,
     if (bytes > 0 && shmemi_state.check) check_operands(call, &to, dest, source, bytes, &signal, sig_addr);
     shmemi_state_count(signal.pe, SHMEMI_COUNT_SIGNAL, bytes);
 
-    if (signal.mapped) {
+    if (signal.mapped && (bytes == 0 || to.mapped)) { /* one PE's segments are reached alike, so both or neither */
         if (bytes > 0) shmemi_rma_copy(to.mapped, source, bytes, shmemi_rma_large_put);
         update_word(signal.mapped, value, sig_op == SHMEM_SIGNAL_ADD);
         if (bytes > 0) shmemi_wait_stored((int)to.local, to.mapped, bytes);
