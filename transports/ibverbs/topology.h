@@ -36,9 +36,12 @@ void shmemt_ibverbs_topology_own_cpus(struct ib_cpus *cpus_out);
 /* The place of an RDMA device (mlx5_0), seen by a PE that may use these CPUs. */
 void shmemt_ibverbs_topology_place(const char *sys_root, const char *device, const struct ib_cpus *pe, struct ib_place *place_out);
 
+/* The rate that the kernel tells of a port, for speeds that the verbs have no code for. 0: none. */
+unsigned shmemt_ibverbs_topology_rate_mbps(const char *sys_root, const char *device, int port);
+
 /*
- * The how-many-eth PE this one is among those of the machine that are as near to the same devices: 0, 1, ... Nobody is asked; it is
- * worked out from the PE's number on the machine, how many there are, and where this one is bound.
+ * A number for taking turns: PEs of one NUMA node have numbers that follow each other, so modulo the number of devices they spread evenly.
+ * Nobody is asked; it is worked out from the PE's number on the machine, how many there are, and where this one is bound.
  */
 int shmemt_ibverbs_topology_turn(const char *sys_root, const struct ib_cpus *pe, int local, int local_pes);
 
