@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ibverbs transport: one-sided RDMA over reliable connections.
+ *
+ *     device.c topology.c   which device, port and GID
+ *     memory.c              registration and keys
+ *     module.c              probe, open, close, peers, lanes and contexts
+ *     connect.c             queue pairs, made on first use by a handshake of datagrams
+ *     queue.c               work requests: credits, one doorbell for a chain, completions
+ *     post.c                puts and gets
+ *     signal.c              puts with a signal
+ *     atomic.c              atomics: by the target's CPU, or by the device
+ *     message.c             what the target's CPU does: signals in immediates, atomics, acknowledgements
+ *     progress.c            receives, fence, quiet, sleep
+ *     failure.c             peers that are gone
+ *
+ * A context sends over a *lane*: a send CQ and, for each peer it has talked to, a *link* of one or more queue pairs (POSTERN_QPS). Lane n of
+ * one PE is connected to lane n of the other, and both send over the same queue pairs. A lane outlives its context; the next context takes it with
+ * its connections. A lane that only the peer's context uses has no owner here, and carries the answers.
+ *
+ * What the device does alone: writes, reads, and atomics where it is the agent. What needs the target's CPU is *numbered* on its link: each
+ * message and each immediate. The target answers with the count of those that it has applied. The first queue pair of a link carries all of
+ * them, and they arrive in order.
+ *
+ * Locks: `verbs.lock` guards what arrives and all connecting; a lane's lock guards its queues and what is under way there. The first is taken
+ * before the second; the slots of the data plane take only the second.
+ *
+ * Contract: transports/transport.h, docs/transports.md.  Tests: tests/transport/, tests/unit/ibverbs_*.c.
+ */
+#ifndef SHMEMT_IBVERBS_VERBS_H
+#define SHMEMT_IBVERBS_VERBS_H
+
+#include "transports/ibverbs/device.h"
+#include "transports/ibverbs/memory.h"
+#include "transports/mapped.h"
+#include "transports/transport.h"
+
+#include <assert.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+
+enum {
+    COPY_BYTES_MAX = 8192, /* largest put that is copied: inline, or a slot of the ring */
+    SLOTS          = 64,   /* of the ring                                                */
+    PIECES_MAX     = 32,
+    QUEUE_DEPTH    = 256, /* work requests of one queue pair; less where the device has less */
+    SIGNAL_EVERY   = 32,  /* requests of which one asks for a completion                     */
+    COMPLETIONS    = 4096,
+    INLINE_BYTES   = 220, /* asked for; what the device gives is verbs.inline_bytes           */
+    WINDOW         = 64,  /* numbered messages on one link that are not acknowledged          */
+    RECEIVES       = 1024,
+    DATAGRAMS      = 64, /* receives of the handshake, and as many sends                      */
+    LANES_MAX      = 256,
+    QUEUES_MAX     = 8,
+    RESULTS        = 256, /* of atomics by the device, under way in one lane                   */
+    LOOPS          = 64,  /* of these, those that the device cannot do in one step              */
+    WORDS          = 64,  /* signal words that an immediate can name                            */
+};
+
+/* ---- peers ---- */
+
+/* What a PE tells of itself; its struct shmemt_address. */
+struct ib_address {
+    uint64_t           cookie; /* of the job */
+    struct ib_endpoint endpoint;
+    uint32_t           ud_qpn;
+    uint8_t            serves; /* a thread answers while the PE computes */
+    uint8_t            unused[3];
+};
+
+/* All that there is of a PE before the first word with it. */
+struct peer {
+    struct ib_endpoint endpoint;
+    uint32_t           ud_qpn;
+    bool               known, serves;
+    _Atomic bool       lost;
+    bool               told; /* job->failed has been called */
+};
+
+/* ---- one link ---- */
+
+struct verbs;
+struct lane;
+struct link;
+struct queue;
+
+enum record_kind { RECORD_WRITE, RECORD_READ, RECORD_MESSAGE, RECORD_ATOMIC, RECORD_LOOP, RECORD_FLUSH, RECORD_ANSWER };
+
+/* What a work request leaves to do when it completes. */
+struct record {
+    struct link      *link; /* these two: constant */
+    struct queue     *queue;
+    enum record_kind  kind;
+    uint8_t           segment;
+    uint64_t          offset, bytes; /* for who reads of an error */
+    _Atomic uint32_t *done;
+    void             *slot; /* of the ring, or of the results */
+    struct ib_hold   *hold;
+    void             *local; /* READ through a slot, ATOMIC: where the result goes */
+    struct loop      *loop;
+    struct stripes   *stripes; /* this is one of several parts */
+};
+
+/* One queue pair. Positions count work requests from the beginning, round 2^32. */
+struct queue {
+    struct ibv_qp *qp;
+    struct record *records; /* [depth] */
+    uint32_t       mask;    /* depth - 1 */
+    uint32_t       posted, retired;
+    uint32_t       signalled; /* behind the last request that asks for a completion  */
+    uint32_t       tail;      /* behind the last one that quiet waits for            */
+};
+
+/* A numbered message that has not been acknowledged. */
+struct sent {
+    void             *fetch; /* NULL: no value is wanted, or it has come */
+    _Atomic uint32_t *done;
+    uint8_t           bytes;
+};
+
+/* A place that an immediate names by its index. */
+struct word {
+    uint64_t offset;
+    int      segment; /* -1: none */
+};
+
+enum link_state {
+    LINK_NEW,      /* queue pairs in INIT                                           */
+    LINK_ANSWERED, /* can receive and send; the peer may not know                   */
+    LINK_READY,    /* the peer can receive                                          */
+    LINK_DEAD,     /* the peer is lost; the queue pairs are gone                    */
+};
+
+struct link {
+    struct lane    *lane;
+    int             pe;
+    enum link_state state;
+
+    /* Guarded by the lane's lock. */
+    struct queue queues[QUEUES_MAX];
+    struct link *next_dirty;
+    bool         dirty;              /* has something that quiet waits for          */
+    uint32_t     next, acknowledged; /* numbered messages to the peer               */
+    bool         fenced;             /* those before fence_number come before the next write */
+    uint32_t     fence_number;
+    unsigned     loops;     /* under way */
+    unsigned     next_part; /* stripe id */
+    struct sent  sent[WINDOW];
+    struct word  words_out[WORDS];
+    _Atomic bool failing; /* an error has been seen; nothing more is accepted */
+    int          error;
+    char         why[200];
+
+    /* Guarded by verbs.lock. */
+    uint32_t        applied; /* numbered messages from the peer          */
+    struct word     words_in[WORDS];
+    bool            owes, wanted; /* an acknowledgement; to be connected      */
+    struct link    *next_debtor, *next_calling;
+    bool            calling;
+    struct ibv_ah  *ah;
+    uint32_t        psn;
+    uint8_t         rd_atomic;
+    int64_t         deadline_ns, again_ns, interval_ns;
+    unsigned        calls;
+    uint32_t        answers_begin, answers_end;
+    struct gathered *gathered; /* parts of striped signals that have come */
+    struct {
+        uint64_t value;
+        uint32_t number;
+    } answers[WINDOW]; /* values that this PE owes the peer */
+};
+
+/* ---- lanes and contexts ---- */
+
+/* An atomic that takes the device several steps: read, then compare and swap until it has won. */
+struct loop {
+    struct link      *link; /* NULL: free */
+    struct loop      *next; /* free, or waiting to be posted */
+    struct shmemt_amo amo;
+    uint64_t          remote; /* address of the 8 bytes that hold the word */
+    uint32_t          rkey;
+    unsigned          shift;          /* of the word in them, in bits */
+    bool              read;           /* `seen` is what the device has read */
+    uint64_t          seen, proposed; /* all 8 bytes */
+};
+
+/* Parts of one put over several queue pairs: done counts once all have completed. */
+struct stripes {
+    struct stripes   *next; /* free */
+    unsigned          left;
+    _Atomic uint32_t *done;
+    struct ib_hold   *hold;
+};
+
+struct lane {
+    struct verbs      *verbs;
+    unsigned           number;
+    struct shmemt_ctx *owner; /* NULL: none; guarded by verbs.lock */
+    struct ibv_cq     *cq;
+    pthread_mutex_t    lock;
+    struct link      **links; /* [npes]; NULL: never talked */
+    struct link       *dirty;
+    uint32_t           in_flight, in_flight_max; /* work requests; each may become a completion */
+    bool               starved;                  /* in_flight_max was reached */
+    struct ib_ring     ring, results;            /* made on first use */
+    struct loop       *loops, *free_loops, *waiting_loops;
+    unsigned           active_loops;
+    struct stripes     stripes[SLOTS], *free_stripes;
+};
+
+struct ib_ctx {
+    struct shmemt_ctx ctx;
+    struct verbs     *verbs;
+    struct lane      *lane; /* NULL: the progress thread's */
+};
+
+/* ---- the transport ---- */
+
+struct verbs {
+    struct shmemt            tp;
+    const struct shmemt_job *job;
+    struct ib_device         device;
+    struct ibv_pd           *pd;
+    struct ib_memory        *memory;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq           *receive_cq; /* of all queue pairs, and of the datagrams' sends */
+    struct ibv_srq          *srq;
+    struct ibv_qp           *ud;
+    int                      wait_fd; /* epoll: the channel, and the device's events */
+    bool                     nic;     /* the device is the agent */
+    unsigned                 queues;  /* per link */
+    size_t                   stripe_bytes;
+    uint32_t                 depth, reserve, inline_bytes;
+    uint32_t                 receives, datagrams;
+    uint64_t                 cookie;
+
+    struct ib_remote *remotes[SHMEMT_SEGMENTS_MAX]; /* [npes], once something was imported */
+    struct {
+        char  *base;
+        size_t bytes;
+        bool   host;
+    } mine[SHMEMT_SEGMENTS_MAX];
+    struct peer *peers; /* [npes] */
+
+    pthread_mutex_t lock; /* guards what follows */
+    struct lane    *lanes[LANES_MAX];
+    struct {
+        uint32_t     qpn; /* 0: empty */
+        struct link *link;
+    }             *by_qpn; /* open addressing */
+    uint32_t       by_qpn_size, by_qpn_used;
+    struct link   *debtors, **debtors_end; /* those that this PE owes an answer   */
+    struct link   *calling;                /* those with a handshake under way    */
+    char          *buffers;                /* of receives, of datagrams in and out */
+    struct ibv_mr *buffers_mr;
+    uint64_t       free_datagrams; /* bits: sends that are free */
+    _Atomic bool   failures;       /* some link is failing: job->failed is to be called */
+    char           event[64];      /* the last bad news of the device, or "" */
+};
+
+static inline struct verbs *verbs_of(struct shmemt *tp)
+{
+    return (struct verbs *)tp;
+}
+
+static inline struct ib_ctx *ctx_of(struct shmemt_ctx *ctx)
+{
+    return (struct ib_ctx *)ctx;
+}
+
+/* ---- connect.c ---- */
+
+/* One datagram of the handshake. */
+struct ib_hello {
+    uint64_t cookie;
+    int32_t  from, to;
+    uint8_t  kind, lane, queues, rd_atomic;
+    uint32_t psn;
+    uint32_t qpn[QUEUES_MAX];
+};
+
+/* What the rest of the life of this lane to pe needs is under way or there: -EAGAIN; another errno: never. Takes verbs.lock. */
+int  shmemt_ibverbs_connect_start(struct lane *lane, int pe);
+void shmemt_ibverbs_connect_take(struct verbs *verbs, const struct ib_hello *hello); /* one that has come */
+void shmemt_ibverbs_connect_look(struct verbs *verbs);                               /* repeat what was not answered */
+int  shmemt_ibverbs_connect_open(struct verbs *verbs);                               /* the queue pair of datagrams */
+void shmemt_ibverbs_connect_destroy_link(struct link *link);
+struct link *shmemt_ibverbs_connect_by_qpn(const struct verbs *verbs, uint32_t qpn); /* NULL: none */
+
+/* ---- module.c ---- */
+
+/* The lane of this number, made where it is missing. verbs.lock is held. NULL: no memory, or the device has no CQ left. */
+struct lane *shmemt_ibverbs_module_lane(struct verbs *verbs, unsigned number);
+
+/* ---- queue.c ---- */
+
+enum { BATCH_MAX = PIECES_MAX + 3 };
+
+/* Work requests that go out with one doorbell. */
+struct batch {
+    struct link       *link;
+    struct queue      *queue;
+    unsigned           count;
+    bool               wants_completion;
+    struct ibv_send_wr wr[BATCH_MAX];
+    struct ibv_sge     sge[BATCH_MAX];
+};
+
+static inline void batch_begin(struct batch *batch, struct link *link, unsigned queue)
+{
+    batch->link             = link;
+    batch->queue            = &link->queues[queue];
+    batch->count            = 0;
+    batch->wants_completion = false;
+}
+
+/* The next request; the caller fills in what its opcode needs. */
+static inline struct ibv_send_wr *batch_add(struct batch *batch, enum ibv_wr_opcode opcode, unsigned flags, enum record_kind kind,
+                                            struct record **record_out)
+{
+    struct queue       *queue  = batch->queue;
+    struct record      *record = &queue->records[(queue->posted + batch->count) & queue->mask];
+    struct ibv_send_wr *wr     = &batch->wr[batch->count];
+    assert(batch->count < BATCH_MAX);
+    record->kind    = kind;
+    record->done    = NULL;
+    record->slot    = NULL;
+    record->hold    = NULL;
+    record->local   = NULL;
+    record->stripes = NULL;
+    wr->wr_id       = (uintptr_t)record;
+    wr->next        = NULL;
+    wr->sg_list     = &batch->sge[batch->count];
+    wr->num_sge     = 0;
+    wr->opcode      = opcode;
+    wr->send_flags  = flags;
+    if (batch->count > 0) batch->wr[batch->count - 1].next = wr;
+    batch->count++;
+    *record_out = record;
+    return wr;
+}
+
+static inline void batch_source(struct batch *batch, struct ibv_send_wr *wr, const void *local, size_t bytes, uint32_t lkey)
+{
+    struct ibv_sge *sge = &batch->sge[wr - batch->wr];
+    sge->addr           = (uintptr_t)local;
+    sge->length         = (uint32_t)bytes;
+    sge->lkey           = lkey;
+    wr->num_sge         = 1;
+}
+
+/* May so many requests of the program go out? Some room is kept for answers to the peer. */
+static inline bool queue_has_room(const struct link *link, const struct queue *queue, uint32_t requests)
+{
+    const struct lane *lane = link->lane;
+    return queue->posted - queue->retired + requests + lane->verbs->reserve <= queue->mask + 1 &&
+           lane->in_flight + requests <= lane->in_flight_max;
+}
+
+/* Ring the doorbell. The batch is accepted, whatever happens: what cannot be posted fails the link. */
+void shmemt_ibverbs_queue_post(struct batch *batch);
+/* Nothing of it has been posted: give back what its records hold. */
+void shmemt_ibverbs_queue_cancel(struct batch *batch);
+/* Handle completions of a lane; their number. The lane's lock is held, as for all here. */
+int shmemt_ibverbs_queue_poll(struct lane *lane);
+/* All that the program asked of this link has completed; asks for a completion where the last request did not. */
+bool shmemt_ibverbs_queue_drained(struct link *link);
+/* The peer is lost: everything under way counts as done. */
+void shmemt_ibverbs_queue_end(struct link *link);
+/* Nobody wants the results any more. */
+void shmemt_ibverbs_queue_forget(struct link *link);
+
+/* ---- post.c ---- */
+
+int shmemt_ibverbs_post_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
+int shmemt_ibverbs_post_get(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
+
+/* A PE and a segment for an operation: 0 and both; -ENXIO, -EHOSTDOWN. */
+static inline int post_find(const struct verbs *verbs, int pe, int segment, const struct ib_remote **remote_out)
+{
+    if (pe < 0 || pe >= verbs->job->npes || segment < 0 || segment >= SHMEMT_SEGMENTS_MAX) return -ENXIO;
+    if (atomic_load_explicit(&verbs->peers[pe].lost, memory_order_relaxed)) return -EHOSTDOWN;
+    if (!verbs->remotes[segment] || !verbs->remotes[segment][pe].known) return -ENXIO;
+    *remote_out = &verbs->remotes[segment][pe];
+    return 0;
+}
+
+/* The link to a PE, or NULL: not connected yet, or -EHOSTDOWN. */
+static inline int post_link(const struct lane *lane, int pe, struct link **link_out)
+{
+    struct link *link = lane->links[pe];
+    if (!link || link->state != LINK_READY) return link && link->state == LINK_DEAD ? -EHOSTDOWN : -ENOTCONN;
+    if (atomic_load_explicit(&link->failing, memory_order_relaxed)) return -EHOSTDOWN;
+    *link_out = link;
+    return 0;
+}
+
+/*
+ * A write after a fence waits for the numbered messages before it: they are in order until they arrive, but the target's CPU applies them when it
+ * comes to it, and a write needs no CPU.
+ */
+static inline bool post_held_by_fence(struct link *link)
+{
+    if (!link->fenced) return false;
+    if ((int32_t)(link->acknowledged - link->fence_number) < 0) return true;
+    link->fenced = false;
+    return false;
+}
+
+/* Does this PE's CPU do it at once? Only where a CPU is the agent: else words have the device between them and everybody. */
+static inline bool post_is_self(const struct verbs *verbs, int pe, int segment)
+{
+    return pe == verbs->job->my_pe && !verbs->nic && verbs->mine[segment].host && verbs->mine[segment].base;
+}
+
+void shmemt_ibverbs_post_copy_self(struct verbs *verbs, enum shmemt_mapped_direction direction, const struct shmemt_xfer *xfer);
+void shmemt_ibverbs_post_update_self(struct verbs *verbs, const struct shmemt_amo *amo);
+
+/*
+ * Add the pieces of a put to a batch. *copied_out: the sources may be reused at once. 0, -EAGAIN, or another errno; then the caller cancels.
+ * The count of pieces that are not empty goes up by their number in the batch.
+ */
+int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
+                                 bool *copied_out);
+
+/* ---- signal.c ---- */
+
+int shmemt_ibverbs_signal_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer, const struct shmemt_amo *signal);
+
+/* ---- atomic.c ---- */
+
+int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *ctx, int pe, const struct shmemt_amo *amo);
+/* Add what the device does for a signal: a write (SET) or a fetch-add (ADD). -EAGAIN: no slot for the result. */
+int shmemt_ibverbs_atomic_add_signal(struct batch *batch, const struct ib_remote *remote, const struct shmemt_amo *signal);
+/* The device has done one step of a loop; `value` is what was there before. */
+void shmemt_ibverbs_atomic_step(struct lane *lane, struct loop *loop, uint64_t value);
+/* Post the steps that wait for room. */
+int  shmemt_ibverbs_atomic_advance(struct lane *lane);
+void shmemt_ibverbs_atomic_end_loops(struct link *link);
+void shmemt_ibverbs_atomic_result(void *fetch, unsigned bytes, uint64_t value);
+
+/* ---- message.c ---- */
+
+enum message_kind {
+    MESSAGE_AMO,    /* answered with the old value where that is wanted */
+    MESSAGE_SIGNAL, /* after the data before it                         */
+    MESSAGE_WORD,   /* gives a signal word an index                     */
+    MESSAGE_VALUE,  /* not numbered: an answer                          */
+};
+
+/* One size for all: 32 bytes go inline on any device. */
+struct message {
+    uint8_t  kind; /* enum message_kind */
+    uint8_t  segment;
+    uint8_t  op;     /* enum shmemt_amo_op                                    */
+    uint8_t  small;  /* AMO: bytes, with 0x80: wants the value; WORD: the index; SIGNAL: parts */
+    uint32_t number; /* VALUE: of the message that it answers, + 1; SIGNAL: of the striped put */
+    uint64_t offset;
+    uint64_t value;
+    uint64_t compare;
+};
+static_assert(sizeof(struct message) == 32, "inline on any device");
+enum { RECEIVE_BYTES = 64 }; /* a cache line per receive */
+
+static inline bool message_window_open(const struct link *link, uint32_t messages)
+{
+    return link->next - link->acknowledged + messages <= WINDOW;
+}
+
+/* Numbered: remembered until it is acknowledged. There is room: message_window_open(). */
+void shmemt_ibverbs_message_add(struct batch *batch, const struct message *message, void *fetch, unsigned bytes,
+                                _Atomic uint32_t *done);
+/*
+ * A signal as 32 bits beside a write. false: its value does not fit. It may add a message that gives its word an index: so call it before the write
+ * is added. Two places in the window are needed.
+ */
+bool shmemt_ibverbs_message_immediate(struct batch *batch, const struct shmemt_amo *signal, uint32_t *immediate_out);
+/* The write with the immediate counts as a message. */
+void shmemt_ibverbs_message_count(struct link *link);
+/* A part of a striped put has been written. */
+uint32_t shmemt_ibverbs_message_part(uint32_t number);
+
+/* What has come over a link. */
+void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t bytes);
+void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t immediate);
+/* Send what is owed to peers, as far as there is room. */
+void shmemt_ibverbs_message_answer(struct verbs *verbs);
+void shmemt_ibverbs_message_end(struct link *link); /* the peer is lost */
+
+/* ---- progress.c ---- */
+
+int  shmemt_ibverbs_progress_ctx(struct shmemt_ctx *ctx);
+int  shmemt_ibverbs_progress_quiet(struct shmemt_ctx *ctx, int pe);
+int  shmemt_ibverbs_progress_fence(struct shmemt_ctx *ctx, int pe);
+int  shmemt_ibverbs_progress_arm(struct shmemt_ctx *ctx);
+int  shmemt_ibverbs_progress_receive(struct verbs *verbs); /* verbs.lock is held */
+int  shmemt_ibverbs_progress_open(struct verbs *verbs);    /* receives and their queue */
+void shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *address, size_t bytes);
+char *shmemt_ibverbs_progress_datagram(struct verbs *verbs, unsigned index); /* buffer of one to be sent */
+
+enum {
+    DATAGRAM_BYTES = 128, /* 40 of them in front of one that has come are its route */
+    TAG_SHIFT      = 32,
+};
+enum tag { TAG_MESSAGE, TAG_DATAGRAM_IN, TAG_DATAGRAM_OUT }; /* wr_id of receive_cq: tag << TAG_SHIFT | index */
+
+/* ---- failure.c ---- */
+
+int64_t shmemt_ibverbs_failure_now(void);
+/* Something is wrong with this link. The lane's lock is held. Only the first word counts. */
+void shmemt_ibverbs_failure_note(struct link *link, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A request has completed with an error. */
+void shmemt_ibverbs_failure_completion(const struct ibv_wc *wc, struct record *record);
+/* Call job->failed for those that are failing, and end what was under way to them. A negative errno: there were some. Without locks. */
+int  shmemt_ibverbs_failure_tell(struct verbs *verbs);
+void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe); /* verbs.lock is held */
+/* Read what the device tells of itself. verbs.lock is held. */
+void shmemt_ibverbs_failure_events(struct verbs *verbs);
+
+#endif
