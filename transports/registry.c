@@ -157,19 +157,23 @@ static int add(struct shmemt_registry *registry, const struct shmemt_ops *ops, v
     const char *from = file ? file : "this library", *slot;
     if (registry->count == SHMEMT_REGISTRY_MAX) {
         shmemi_error("cannot load the transport in %s" WHY "%d are loaded already, which is the most" FIX
-                     "name fewer in POSTERN_TRANSPORTS", from, SHMEMT_REGISTRY_MAX);
+                     "name fewer in POSTERN_TRANSPORTS",
+                     from, SHMEMT_REGISTRY_MAX);
         return -EINVAL;
     }
     /* The version is the first field of every version's table: nothing behind it is read before this. */
     if (ops->version != SHMEMT_VERSION) {
-        shmemi_error("cannot load the transport in %s" WHY "it was built for version %u of the transport interface, this library has %d"
-                     FIX "build it against this library's transport.h", from, ops->version, SHMEMT_VERSION);
+        shmemi_error("cannot load the transport in %s" WHY
+                     "it was built for version %u of the transport interface, this library has %d" FIX
+                     "build it against this library's transport.h",
+                     from, ops->version, SHMEMT_VERSION);
         return -EINVAL;
     }
     slot = ops->name ? missing_slot(ops) : "name";
     if (slot) {
         shmemi_error("cannot load the transport in %s" WHY "its table has no %s, which every transport needs" FIX
-                     "fill that slot (docs/transports.md), or take the file out of POSTERN_TRANSPORT_PATH", from, slot);
+                     "fill that slot (docs/transports.md), or take the file out of POSTERN_TRANSPORT_PATH",
+                     from, slot);
         return -EINVAL;
     }
     registry->ops[registry->count]    = *ops;
@@ -205,7 +209,8 @@ static int add_module(struct shmemt_registry *registry, const char *name, const 
     const struct shmemt_ops *ops = symbol ? table_of() : NULL;
     if (!ops) {
         shmemi_error("cannot load transport %s from %s" WHY "it does not export " SHMEMT_MODULE_SYMBOL ", or that returns NULL" FIX
-                     "take the file out of POSTERN_TRANSPORT_PATH; docs/transports.md says what a module exports", name, file);
+                     "take the file out of POSTERN_TRANSPORT_PATH; docs/transports.md says what a module exports",
+                     name, file);
         goto close;
     }
     if (add(registry, ops, module, file)) goto close;
@@ -253,8 +258,9 @@ static SHMEMI_COLD void report_unknown(const char *name, const char *path)
     size_t used       = 0;
     for (size_t i = 0; i < BUILT_IN_COUNT && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", built_in[i]->name);
-    shmemi_error("cannot find the transport \"%s\" of POSTERN_TRANSPORTS" WHY "built in are: %s; no file " MODULE_PREFIX "%s" MODULE_SUFFIX
-                 " in POSTERN_TRANSPORT_PATH (%s)" FIX "name one of these, or add the folder that has the module",
+    shmemi_error("cannot find the transport \"%s\" of POSTERN_TRANSPORTS" WHY "built in are: %s; no file " MODULE_PREFIX
+                 "%s" MODULE_SUFFIX " in POSTERN_TRANSPORT_PATH (%s)" FIX
+                 "name one of these, or add the folder that has the module",
                  name, known, name, path && *path ? path : "not set");
 }
 
@@ -317,7 +323,7 @@ static int add_everything(struct shmemt_registry *registry, const char *path)
 int shmemt_registry_open(const char *names, const char *path, struct shmemt_registry *registry_out)
 {
     struct shmemt_registry registry = {0};
-    int err = names && *names ? add_all_named(&registry, names, path) : add_everything(&registry, path);
+    int                    err      = names && *names ? add_all_named(&registry, names, path) : add_everything(&registry, path);
     if (!err && registry.count == 0) {
         shmemi_error("cannot use POSTERN_TRANSPORTS=\"%s\"" WHY "it names no transport" FIX "name at least one, such as %s", names,
                      built_in[0]->name);

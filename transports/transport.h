@@ -50,19 +50,19 @@ enum shmemt_memory { SHMEMT_MEMORY_HOST, SHMEMT_MEMORY_CUDA };
 
 /* One contiguous range of this PE's memory that others may reach. */
 struct shmemt_region {
-    int                segment;    /* enum shmemt_segment_id                                      */
+    int                segment; /* enum shmemt_segment_id                                      */
     enum shmemt_memory memory;
-    void              *base;       /* as this PE addresses it                                     */
-    size_t             bytes;      /* 0: this PE has none                                         */
-    int                fd;         /* the file behind it (memfd, dma-buf), or -1; the runtime's    */
+    void              *base;  /* as this PE addresses it                                     */
+    size_t             bytes; /* 0: this PE has none                                         */
+    int                fd;    /* the file behind it (memfd, dma-buf), or -1; the runtime's    */
     uint64_t           fd_offset;
-    int                device;     /* number of the GPU whose memory it is; 0 for host memory      */
+    int                device; /* number of the GPU whose memory it is; 0 for host memory      */
 };
 
 /* What a peer needs in order to reach a region: opaque to the runtime, carried by the start-up exchange. */
 struct shmemt_key {
-    uint32_t      bytes;      /* used part of data */
-    unsigned char data[124];  /* a CUDA fabric handle alone takes 64 */
+    uint32_t      bytes;     /* used part of data */
+    unsigned char data[124]; /* a CUDA fabric handle alone takes 64 */
 };
 
 /* An endpoint address of this PE, one per PE and not per pair; same carriage. */
@@ -124,11 +124,11 @@ struct shmemt_amo {
     int                segment;
     uint64_t           remote_offset; /* aligned to bytes                                          */
     enum shmemt_amo_op op;
-    unsigned           bytes;         /* 4 or 8                                                    */
-    uint64_t           value;         /* low bytes count; host order                               */
-    uint64_t           compare;       /* CSWAP                                                     */
-    void              *fetch;         /* `bytes` long, receives the old value; NULL: not wanted     */
-    _Atomic uint32_t  *done;          /* as in shmemt_xfer; required where fetch is given, else NULL or counted at the initiator */
+    unsigned           bytes;   /* 4 or 8                                                    */
+    uint64_t           value;   /* low bytes count; host order                               */
+    uint64_t           compare; /* CSWAP                                                     */
+    void              *fetch;   /* `bytes` long, receives the old value; NULL: not wanted     */
+    _Atomic uint32_t  *done;    /* as in shmemt_xfer; required where fetch is given, else NULL or counted at the initiator */
 };
 
 /* Who changes a word that amo() or a signal names. A word has one agent, or updates get lost (docs/transports.md). */
@@ -147,7 +147,7 @@ struct shmemt_job {
         size_t stride;
         size_t bytes;
     } node_map[SHMEMT_SEGMENTS_MAX];
-    const int *local_of;   /* [npes] index of a PE on this node, or -1 */
+    const int *local_of; /* [npes] index of a PE on this node, or -1 */
     int        local_pes;
     /* A PE of this node may sleep on memory that the transport has just changed by CPU stores. Any thread. */
     void (*wake)(int local, const void *address_here, size_t bytes);
@@ -162,12 +162,13 @@ struct shmemt_job {
 
 /* Filled by probe. */
 struct shmemt_traits {
-    unsigned caps;            /* enum shmemt_cap                                        */
-    size_t   copy_bytes_max;  /* largest put with SHMEMT_XFER_COPY                       */
-    size_t   bytes_max;       /* largest single piece; the runtime cuts above it         */
-    size_t   pieces_max;      /* pieces or blocks per call; the runtime cuts above it     */
-    unsigned agents;          /* 1u << enum shmemt_agent: which it can use; 0: the CPU   */
-    char     detail[120];     /* for the report: device, port, rate, ...                 */
+    unsigned caps;           /* enum shmemt_cap                                        */
+    size_t   copy_bytes_max; /* largest put with SHMEMT_XFER_COPY                       */
+    size_t   bytes_max;      /* largest single piece; the runtime cuts above it         */
+    size_t   pieces_max;     /* pieces or blocks per call; the runtime cuts above it     */
+    unsigned agents;         /* 1u << enum shmemt_agent: which it can use; 0: the CPU   */
+    char     detail[120];    /* for the report: device, port, rate, ...                 */
+    bool     silent;         /* peers' writes land without wake() and progress() > 0    */
 };
 
 /* Each transport's own struct begins with these. */
@@ -189,7 +190,7 @@ enum shmemt_ctx_option {
      * The progress thread's own context, opened where CAP_PROGRESS is missing: its progress() also moves on the accepted
      * operations of all other contexts, and arm() covers them. The transport locks what that shares.
      */
-    SHMEMT_CTX_SERVICE    = 1u << 3,
+    SHMEMT_CTX_SERVICE = 1u << 3,
 };
 
 struct shmemt_ops {

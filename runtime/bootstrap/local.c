@@ -216,7 +216,8 @@ static int send_request(const struct launch_call *head, const void *data, int64_
         ssize_t sent = sendmsg(only.call_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent >= 0) {
             for (int i = 0; i < 2; i++) {
-                size_t of_part    = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
+                size_t of_part = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
+                if (of_part == 0) continue; /* a barrier's data is NULL */
                 parts[i].iov_base = (char *)parts[i].iov_base + of_part;
                 parts[i].iov_len -= of_part;
                 sent -= (ssize_t)of_part;

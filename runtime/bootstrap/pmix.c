@@ -260,42 +260,64 @@ static void add_to(struct list *list, int pe)
         list->used += (size_t)snprintf(list->text + list->used, sizeof list->text - list->used, ", ...");
 }
 
-/*
- * The fence has not come to its end in time. The lowest PE that is there says who is not; the others find one below themselves and are
- * quiet, so most of them ask little.
- */
-static int report_missing(bool has_cards, int64_t timeout_ns)
+/* Which PEs have no card of this round. stop_at_lower: it is enough to know that a lower PE than this one is there (job->silent). 0 or an errno. */
+static int find_missing(bool stop_at_lower, struct list *missing_out)
 {
-    struct list missing = {.used = 0};
-    double      limit_s = (double)timeout_ns / 1e9;
-    job->silent         = false;
-    for (int first = 0; first < job->head.npes && has_cards && !job->silent; first += WINDOW) {
+    job->silent = false;
+    for (int first = 0; first < job->head.npes && !(job->silent && stop_at_lower); first += WINDOW) {
         int           end = first + WINDOW < job->head.npes ? first + WINDOW : job->head.npes;
         struct batch *batch;
         int           err = ask_for(first, end, 0, NULL, 0, ASK_NS_MAX, ASK_TIMEOUT_S, &batch);
         if (err) return err;
         for (int pe = first; pe < end; pe++) {
-            if (!batch->asked[pe - first].is_there) add_to(&missing, pe);
+            if (!batch->asked[pe - first].is_there) add_to(missing_out, pe);
             else if (pe < job->head.pe) job->silent = true;
         }
         drop(batch);
     }
+    return 0;
+}
+
+static void say_missing(const struct list *missing, double limit_s)
+{
+    bool several = missing->count > 1;
+    shmemi_error("%s %s %s not arrived within %g s" WHY
+                 "%s started by the launcher too, but has not come to this step of shmem_init, or its machine cannot be reached" FIX
+                 "see what holds them up; POSTERN_INIT_TIMEOUT sets the limit (\"none\" waits for ever)",
+                 several ? "PEs" : "PE", missing->text, several ? "have" : "has", limit_s, several ? "each was" : "it was");
+}
+
+/*
+ * The fence has not come to its end in time. The lowest PE that is there says who is not; the others find one below themselves and are
+ * quiet, so most of them ask little. They wait for that PE to end the job; if it does not, they say it after all (shmemi_pmix_job_say_missing).
+ */
+static int report_missing(bool has_cards, int64_t timeout_ns)
+{
+    struct list missing = {.used = 0};
+    job->limit_s        = (double)timeout_ns / 1e9;
+    job->silent         = false;
+    if (has_cards) {
+        int err = find_missing(true, &missing);
+        if (err) return err;
+    }
     if (job->silent) {
-        shmemi_info("PEs have not arrived within %g s", limit_s);
+        shmemi_info("PEs have not arrived within %g s", job->limit_s);
     } else if (missing.count == 0) {
-        shmemi_error("the exchange with the other PEs has not come to its end within %g s" WHY
-                     "all PEs have given their part, but the PMIx servers do not answer" FIX
+        shmemi_error("%s with the other PEs has not come to its end within %g s" WHY "%s" FIX
                      "look at the launcher's messages; POSTERN_INIT_TIMEOUT sets the limit (\"none\" waits for ever)",
-                     limit_s);
+                     has_cards ? "the exchange" : "a barrier", job->limit_s,
+                     has_cards ? "all PEs have given their part, but the PMIx servers do not answer"
+                               : "a PE has not come to it, or the PMIx servers do not answer");
     } else {
-        shmemi_error(
-            "%s %s %s not arrived within %g s" WHY
-            "%s started by the launcher too, but has not come to this step of shmem_init, or its machine cannot be reached" FIX
-            "see what holds them up; POSTERN_INIT_TIMEOUT sets the limit (\"none\" waits for ever)",
-            missing.count > 1 ? "PEs" : "PE", missing.text, missing.count > 1 ? "have" : "has", limit_s,
-            missing.count > 1 ? "each was" : "it was");
+        say_missing(&missing, job->limit_s);
     }
     return -ETIMEDOUT;
+}
+
+void shmemi_pmix_job_say_missing(void)
+{
+    struct list missing = {.used = 0};
+    if (find_missing(false, &missing) == 0 && missing.count > 0) say_missing(&missing, job->limit_s);
 }
 
 /* ---- exchanges ---- */

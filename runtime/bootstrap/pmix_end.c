@@ -403,7 +403,10 @@ static void leave_unstarted(int status)
         finalize();
         return;
     }
-    if (job->broken && job->silent) nap(SILENT_NS);
+    if (job->broken && job->silent) {
+        nap(SILENT_NS); /* the PE that should say it has not ended the job: some servers tell only one of two that a fence is over */
+        shmemi_pmix_job_say_missing();
+    }
     flush();
     tell_launcher(status, "it could not start");
     nap(KILLED_NS_MAX);

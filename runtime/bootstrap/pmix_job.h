@@ -34,6 +34,7 @@ struct shmemi_pmix_job {
     uint32_t        round;              /* number of the last exchange                                               */
     int             broken;             /* a negative errno after which no exchange can work                         */
     bool            silent;             /* another PE says what is wrong                                             */
+    double          limit_s;            /* of the exchange that has not come to its end                              */
     bool            started;            /* close() was told so; while open, next_event has been called               */
     int             answer_fd, note_fd; /* eventfds: PMIx has answered; there is something for next_event */
     atomic_bool     is_open, is_leaving;
@@ -62,5 +63,8 @@ void shmemi_pmix_job_wake(int fd);
  * fence of this PE is under way.
  */
 int shmemi_pmix_job_meet(int64_t timeout_ns);
+
+/* After an exchange that timed out: ask once more who is not there, and say so. */
+void shmemi_pmix_job_say_missing(void);
 
 #endif

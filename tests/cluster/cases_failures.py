@@ -94,9 +94,8 @@ def interrupted(cluster, engine):
     begin = time.monotonic()
     program = os.path.basename(next(word for word in command if "=" not in word and word != "env"))
     for pid in cluster.processes() - cluster.at_rest:
-        with open(f"{cluster.proc}/{pid}/cmdline", "rb") as file:
-            if os.path.basename(file.read().split(b"\0")[0].decode()) == program:
-                cluster.run("head", ["kill", "-TERM", str(pid)])
+        if cluster.command_line(pid)[0].rpartition("/")[2] == program:
+            cluster.run("head", ["kill", "-TERM", str(pid)])
     job = cluster.finish(process, command, begin, 60)
     job.output = said + job.output
     job.need_status("fail")

@@ -266,15 +266,17 @@ class Cluster:
         except OSError:
             return ""
 
+    def command_line(self, pid):
+        """Words of the command that runs as pid; [""] where it has gone."""
+        try:
+            with open(f"{self.proc}/{pid}/cmdline", "rb") as file:
+                return file.read().decode(errors="replace").split("\0")
+        except OSError:
+            return [""]
+
     def describe(self, pids):
-        lines = []
-        for pid in sorted(pids):
-            try:
-                with open(f"{self.proc}/{pid}/cmdline", "rb") as file:
-                    lines.append(f"    {pid} {file.read().replace(bytes(1), b' ').decode(errors='replace')[:200]}")
-            except OSError:
-                continue
-        return "\n".join(lines)
+        lines = {pid: " ".join(self.command_line(pid)) for pid in sorted(pids)}
+        return "\n".join(f"    {pid} {line[:200]}" for pid, line in lines.items() if line)
 
     def node_pid(self, node):
         with open(f"/proc/{self.guard}/root/media/postern/{node}") as file:

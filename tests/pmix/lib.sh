@@ -3,19 +3,16 @@
 # For the tests of this folder, which source it. From ctest come:
 #   ENGINE    mpirun, srun or prterun: who starts the PEs
 #   PE        pe.c built
-# A mark in the environment finds every process of a test.
 set -u
 : "${ENGINE:?mpirun, srun or prterun}" "${PE:?path of the program pe}"
 
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
 here=$(cd "${0%/*}" && pwd)
 # A Slurm of our own around the whole test.
 if [ "$ENGINE" = srun ] && [ -z "${SLURM_SH_FOLDER-}" ]; then
     exec "$here/../cluster/slurm.sh" run -- "$0" "$@"
 fi
+. "$here/../lib.sh"
+export TMPDIR=$work # engines keep files of their own there
 engine=$(command -v "${ENGINE_PROGRAM:-$ENGINE}") || skip "there is no $ENGINE here"
 case $ENGINE in
 prterun)
@@ -25,37 +22,6 @@ prterun)
     ;;
 esac
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-
-work=$(mktemp -d)
-export TMPDIR=$work # engines keep files of their own there
-PMIX_TEST_MARK=mark-$$-$RANDOM
-export PMIX_TEST_MARK
-trap 'end_marked; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-marked() {
-    local environ pid
-    for environ in $(grep -lzx "PMIX_TEST_MARK=$PMIX_TEST_MARK" /proc/[0-9]*/environ 2>/dev/null); do
-        pid=${environ#/proc/}
-        pid=${pid%/environ}
-        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
-        grep -q '^State:[[:space:]]*[ZX]' "/proc/$pid/status" 2>/dev/null && continue
-        [ "$(cut -d' ' -f4 "/proc/$pid/stat" 2>/dev/null)" = "$BASHPID" ] && continue
-        [ -d "/proc/$pid" ] && echo "$pid"
-    done
-}
-end_marked() {
-    local pid
-    for pid in $(marked); do kill -9 "$pid" 2>/dev/null; done
-}
-
-fail() {
-    echo "FAIL: $*"
-    echo "--- status ${rc-} of: ${command_run-}"
-    [ -s "$work/out" ] && { echo "--- standard output"; head -c 3000 "$work/out"; }
-    [ -s "$work/err" ] && { echo "--- standard error"; head -c 3000 "$work/err"; }
-    exit 1
-}
 
 # The command that starts N processes: "${launcher[@]}" program arguments.
 launcher_of() {
@@ -117,7 +83,6 @@ run() {
     shift
     run_program "$pes" "$PE" "$@"
 }
-status() { [ "$rc" = "$1" ] || fail "status is $rc, not $1"; }
 status_is_a_failure() {
     case $rc in
     0) fail "status is 0" ;;
@@ -174,14 +139,5 @@ run_failing() {
     for regex in "${wanted[@]}"; do grep -qE -- "$regex" "$work/said" || fail "in $tries tries nobody says: $regex"; done
 }
 
-until_true() {
-    local tries=0
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 600 ] || return 1
-        sleep 0.05
-    done
-}
-nothing_marked() { [ -z "$(marked)" ]; }
 # Launchers end a moment before the last of their daemons.
-nothing_left() { until_true nothing_marked || fail "processes are left: $(ps -o pid,ppid,stat,args -p "$(marked | tr '\n' ',' | sed 's/,$//')")"; }
+nothing_left() { until_true nothing_marked || processes_are_left; }

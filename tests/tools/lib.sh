@@ -1,29 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # For the tests of the tools, which source it. OSHRUN and PE come from ctest (or the caller): the launcher, and pe.c built.
-# A mark in the environment finds every process that a test has started, whoever its parent is now.
 set -u
 : "${OSHRUN:?path of oshrun}" "${PE:?path of the program pe}"
-work=$(mktemp -d)
-TOOLS_TEST_MARK=mark-$$-$RANDOM
-export TOOLS_TEST_MARK
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 unset SLURM_JOB_ID SLURM_JOBID # in an allocation oshrun would use it
-trap 'end_marked; rm -rf "$work"' EXIT
-cd "$work" || exit 1
 
-# Processes with our mark, except this shell and what it runs right now.
-marked() {
-    local environ pid
-    for environ in $(grep -lzx "TOOLS_TEST_MARK=$TOOLS_TEST_MARK" /proc/[0-9]*/environ 2>/dev/null); do
-        pid=${environ#/proc/}
-        pid=${pid%/environ}
-        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
-        # A zombie has ended; only its parent has not looked yet.
-        grep -q '^State:[[:space:]]*[ZX]' "/proc/$pid/status" 2>/dev/null && continue
-        [ "$(cut -d' ' -f4 "/proc/$pid/stat" 2>/dev/null)" = "$BASHPID" ] && continue
-        [ -d "/proc/$pid" ] && echo "$pid"
-    done
-}
 # The process that is PE number $1.
 pid_of_pe() {
     local pid
@@ -34,26 +16,12 @@ pid_of_pe() {
 }
 state_of() { sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null; }
 has_state() { [ "$(state_of "$1")" = "$2" ]; }
-end_marked() {
-    local pid
-    for pid in $(marked); do kill -9 "$pid" 2>/dev/null; done
-}
-
-fail() {
-    echo "FAIL: $*"
-    echo "--- status ${rc-} of: ${command_run-}"
-    [ -s "$work/out" ] && { echo "--- standard output"; head -c 3000 "$work/out"; }
-    [ -s "$work/err" ] && { echo "--- standard error"; head -c 3000 "$work/err"; }
-    exit 1
-}
-
 # Run a command to its end; status in rc, output in the files out and err. 60 s are a guard against hangs.
 run() {
     command_run=$*
     timeout -k 1 60 "$@" >"$work/out" 2>"$work/err" </dev/null
     rc=$?
 }
-status() { [ "$rc" = "$1" ] || fail "status is $rc, not $1"; }
 out_has() { grep -qE -- "$1" "$work/out" || fail "standard output lacks: $1"; }
 err_has() { grep -qE -- "$1" "$work/err" || fail "standard error lacks: $1"; }
 err_lacks() { ! grep -qE -- "$1" "$work/err" || fail "standard error has: $1"; }
@@ -64,18 +32,8 @@ count() { # count N REGEX FILE
     [ "$found" = "$1" ] || fail "$found lines in $3 match $2, not $1"
 }
 
-# Wait until a command succeeds; a guard against hangs, no measure of speed.
-until_true() {
-    local tries=0
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 400 ] || return 1
-        sleep 0.05
-    done
-}
-nothing_marked() { [ -z "$(marked)" ]; }
 # At once: for a normal or failed end of oshrun, which promises that nothing is left when it ends.
-nothing_left() { nothing_marked || fail "processes are left: $(ps -o pid,ppid,pgid,stat,args -p "$(marked | tr '\n' ',' | sed 's/,$//')")"; }
+nothing_left() { nothing_marked || processes_are_left; }
 # After a moment: when oshrun was killed, its guard does the work.
 nothing_left_soon() { until_true nothing_marked || nothing_left; }
 
