@@ -97,6 +97,7 @@ done
 folder=$(mktemp -d "$parent/postern-slurm.XXXXXX") || exit 1
 exec {lock}>"$folder/lock" # inherited by all that runs here
 flock "$lock"
+mkfifo "$folder/silence"
 export SLURM_CONF=$folder/slurm.conf SLURM_SH_FOLDER=$folder
 user=$(id -un)
 command_group='' guard=''
@@ -147,14 +148,22 @@ stop() {
 # Does what is to be done if this script is killed. In a process group of its own, since whole groups are killed, too.
 guard_life() {
     trap '' INT TERM HUP
-    local life
-    life=$(birth $$)
+    local life silence
+    birth $$ && life=$born || life=''
     guard=$BASHPID
-    while [ -n "$life" ] && [ "$(birth $$)" = "$life" ]; do sleep 0.5; done
+    # A pipe that never says anything: to read it is a sleep without a process, which tests would take for one that a job has left.
+    exec {silence}<>"$folder/silence"
+    while [ -n "$life" ] && birth $$ && [ "$born" = "$life" ]; do read -r -t 0.5 -u "$silence"; done
     stop
 }
-# When a process started; nothing if it has ended.
-birth() { sed -n 's/^.*) \([^ZX]\) \([^ ]* \)\{18\}\([^ ]*\) .*/\3/p' "/proc/$1/stat" 2>/dev/null; }
+# When a process started, in born, without a process of its own; false if it has ended.
+birth() {
+    local stat fields
+    read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+    read -ra fields <<<"${stat##*) }"
+    born=${fields[19]}
+    [[ ${fields[0]} != [ZX] ]]
+}
 
 trap stop EXIT
 trap 'exit 130' INT
