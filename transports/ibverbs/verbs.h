@@ -44,7 +44,7 @@ enum {
     SLOTS          = 64,   /* of the ring                                                */
     PIECES_MAX     = 32,
     QUEUE_DEPTH    = 256, /* work requests of one queue pair; less where the device has less */
-    SIGNAL_EVERY   = 32,  /* requests of which one asks for a completion                     */
+    SIGNAL_EVERY   = 32,  /* requests of which one asks for a completion, in a queue of full depth */
     COMPLETIONS    = 4096,
     INLINE_BYTES   = 220, /* asked for; what the device gives is verbs.inline_bytes           */
     WINDOW         = 64,  /* numbered messages on one link that are not acknowledged          */
@@ -74,7 +74,6 @@ struct peer {
     uint32_t           ud_qpn;
     bool               known, serves;
     _Atomic bool       lost;
-    bool               told; /* job->failed has been called */
 };
 
 /* ---- one link ---- */
@@ -152,17 +151,16 @@ struct link {
     char         why[200];
 
     /* Guarded by verbs.lock. */
-    uint32_t        applied; /* numbered messages from the peer          */
-    struct word     words_in[WORDS];
-    bool            owes, wanted; /* an acknowledgement; to be connected      */
-    struct link    *next_debtor, *next_calling;
-    bool            calling;
-    struct ibv_ah  *ah;
-    uint32_t        psn;
-    uint8_t         rd_atomic;
-    int64_t         deadline_ns, again_ns, interval_ns;
-    unsigned        calls;
-    uint32_t        answers_begin, answers_end;
+    uint32_t         applied; /* numbered messages from the peer          */
+    struct word      words_in[WORDS];
+    bool             owes, wanted; /* an acknowledgement; to be connected      */
+    struct link     *next_debtor, *next_calling;
+    bool             calling;
+    struct ibv_ah   *ah;
+    uint32_t         psn, their_qpn;
+    int64_t          deadline_ns, again_ns, interval_ns;
+    unsigned         calls; /* datagrams to the peer */
+    uint32_t         answers_begin, answers_end;
     struct gathered *gathered; /* parts of striped signals that have come */
     struct {
         uint64_t value;
@@ -200,9 +198,10 @@ struct lane {
     pthread_mutex_t    lock;
     struct link      **links; /* [npes]; NULL: never talked */
     struct link       *dirty;
-    uint32_t           in_flight, in_flight_max; /* work requests; each may become a completion */
-    bool               starved;                  /* in_flight_max was reached */
-    struct ib_ring     ring, results;            /* made on first use */
+    uint32_t           in_flight;                  /* work requests; each may become a completion */
+    uint32_t           completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
+    bool               starved;                    /* in_flight_max was reached */
+    struct ib_ring     ring, results;              /* made on first use */
     struct loop       *loops, *free_loops, *waiting_loops;
     unsigned           active_loops;
     struct stripes     stripes[SLOTS], *free_stripes;
@@ -230,7 +229,7 @@ struct verbs {
     bool                     nic;     /* the device is the agent */
     unsigned                 queues;  /* per link */
     size_t                   stripe_bytes;
-    uint32_t                 depth, reserve, inline_bytes;
+    uint32_t                 depth, reserve, signal_every, inline_bytes;
     uint32_t                 receives, datagrams;
     uint64_t                 cookie;
 
@@ -247,7 +246,7 @@ struct verbs {
     struct {
         uint32_t     qpn; /* 0: empty */
         struct link *link;
-    }             *by_qpn; /* open addressing */
+    } * by_qpn; /* open addressing */
     uint32_t       by_qpn_size, by_qpn_used;
     struct link   *debtors, **debtors_end; /* those that this PE owes an answer   */
     struct link   *calling;                /* those with a handshake under way    */
@@ -284,7 +283,9 @@ int  shmemt_ibverbs_connect_start(struct lane *lane, int pe);
 void shmemt_ibverbs_connect_take(struct verbs *verbs, const struct ib_hello *hello); /* one that has come */
 void shmemt_ibverbs_connect_look(struct verbs *verbs);                               /* repeat what was not answered */
 int  shmemt_ibverbs_connect_open(struct verbs *verbs);                               /* the queue pair of datagrams */
-void shmemt_ibverbs_connect_destroy_link(struct link *link);
+/* Destroy what the device has of it. */
+void         shmemt_ibverbs_connect_break(struct link *link);
+void         shmemt_ibverbs_connect_destroy_link(struct link *link);
 struct link *shmemt_ibverbs_connect_by_qpn(const struct verbs *verbs, uint32_t qpn); /* NULL: none */
 
 /* ---- module.c ---- */
@@ -472,9 +473,10 @@ void shmemt_ibverbs_message_add(struct batch *batch, const struct message *messa
                                 _Atomic uint32_t *done);
 /*
  * A signal as 32 bits beside a write. false: its value does not fit. It may add a message that gives its word an index: so call it before the write
- * is added. Two places in the window are needed.
+ * is added, and keep *word_out until the batch is posted. Two places in the window are needed.
  */
-bool shmemt_ibverbs_message_immediate(struct batch *batch, const struct shmemt_amo *signal, uint32_t *immediate_out);
+bool shmemt_ibverbs_message_immediate(struct batch *batch, const struct shmemt_amo *signal, struct message *word_out,
+                                      uint32_t *immediate_out);
 /* The write with the immediate counts as a message. */
 void shmemt_ibverbs_message_count(struct link *link);
 /* A part of a striped put has been written. */
@@ -489,13 +491,13 @@ void shmemt_ibverbs_message_end(struct link *link); /* the peer is lost */
 
 /* ---- progress.c ---- */
 
-int  shmemt_ibverbs_progress_ctx(struct shmemt_ctx *ctx);
-int  shmemt_ibverbs_progress_quiet(struct shmemt_ctx *ctx, int pe);
-int  shmemt_ibverbs_progress_fence(struct shmemt_ctx *ctx, int pe);
-int  shmemt_ibverbs_progress_arm(struct shmemt_ctx *ctx);
-int  shmemt_ibverbs_progress_receive(struct verbs *verbs); /* verbs.lock is held */
-int  shmemt_ibverbs_progress_open(struct verbs *verbs);    /* receives and their queue */
-void shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *address, size_t bytes);
+int   shmemt_ibverbs_progress_ctx(struct shmemt_ctx *ctx);
+int   shmemt_ibverbs_progress_quiet(struct shmemt_ctx *ctx, int pe);
+int   shmemt_ibverbs_progress_fence(struct shmemt_ctx *ctx, int pe);
+int   shmemt_ibverbs_progress_arm(struct shmemt_ctx *ctx);
+int   shmemt_ibverbs_progress_receive(struct verbs *verbs); /* verbs.lock is held */
+int   shmemt_ibverbs_progress_open(struct verbs *verbs);    /* receives and their queue */
+void  shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *address, size_t bytes);
 char *shmemt_ibverbs_progress_datagram(struct verbs *verbs, unsigned index); /* buffer of one to be sent */
 
 enum {

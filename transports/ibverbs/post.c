@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts and gets: a work request per piece, all of one call on one queue pair and with one doorbell. Large contiguous ones are cut over the
+ * queue pairs of the link, where it has several.
+ *
+ * Sources. What fits into the request goes inline: the CPU copies it, and it may be reused at once. The rest of what is to be copied, and small
+ * private memory, goes through a slot of the lane's ring. Symmetric memory is registered; large private memory is for the operation.
+ */
+#include "transports/ibverbs/verbs.h"
+
+#include <string.h>
+
+/* ---- to this PE itself ---- */
+
+void shmemt_ibverbs_post_copy_self(struct verbs *verbs, enum shmemt_mapped_direction direction, const struct shmemt_xfer *xfer)
+{
+    char *base = verbs->mine[xfer->segment].base;
+    shmemt_mapped_xfer(direction, base, xfer);
+    if (direction == SHMEMT_MAPPED_PUT) {
+        atomic_thread_fence(memory_order_release); /* before what comes after this put; pairs with the reader's acquire */
+        for (size_t i = 0; i < shmemt_mapped_pieces(xfer); i++) {
+            struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
+            if (piece.bytes > 0) shmemt_ibverbs_progress_wake(verbs, base + piece.remote_offset, piece.bytes);
+        }
+    }
+    shmemt_mapped_done(xfer->done);
+}
+
+void shmemt_ibverbs_post_update_self(struct verbs *verbs, const struct shmemt_amo *amo)
+{
+    char    *word = verbs->mine[amo->segment].base + amo->remote_offset;
+    uint64_t old  = shmemt_mapped_amo(word, amo);
+    if (amo->op != SHMEMT_AMO_FETCH) shmemt_ibverbs_progress_wake(verbs, word, amo->bytes);
+    shmemt_mapped_fetched(amo, old);
+}
+
+/* ---- local memory ---- */
+
+static bool ring_is_there(struct lane *lane)
+{
+    return lane->ring.base || shmemt_ibverbs_memory_ring_create(lane->verbs->memory, COPY_BYTES_MAX, SLOTS, &lane->ring) == 0;
+}
+
+static int take_slot(struct lane *lane, void **slot_out)
+{
+    if (!ring_is_there(lane)) return -ENOMEM;
+    *slot_out = shmemt_ibverbs_memory_take_slot(&lane->ring);
+    return *slot_out ? 0 : -EAGAIN;
+}
+
+/* Symmetric, or registered for this operation. */
+static int use_in_place(struct batch *batch, struct record *record, struct ibv_send_wr *wr, const struct shmemt_piece *piece,
+                        enum shmemt_memory kind, bool into)
+{
+    struct ib_local local;
+    int err = shmemt_ibverbs_memory_local(batch->link->lane->verbs->memory, piece->local, piece->bytes, kind, into, &local);
+    if (err) return err;
+    record->hold = local.hold;
+    if (local.hold) batch->wants_completion = true;
+    batch_source(batch, wr, piece->local, piece->bytes, local.lkey);
+    return 0;
+}
+
+static bool is_symmetric(const struct verbs *verbs, const struct shmemt_piece *piece, uint32_t *lkey_out)
+{
+    return shmemt_ibverbs_memory_symmetric(verbs->memory, piece->local, piece->bytes, lkey_out);
+}
+
+/* ---- put ---- */
+
+static struct ibv_send_wr *add_request(struct batch *batch, enum ibv_wr_opcode opcode, enum record_kind kind,
+                                       const struct ib_remote *remote, int segment, const struct shmemt_piece *piece,
+                                       struct record **record_out)
+{
+    struct ibv_send_wr *wr  = batch_add(batch, opcode, 0, kind, record_out);
+    (*record_out)->segment  = (uint8_t)segment;
+    (*record_out)->offset   = piece->remote_offset;
+    (*record_out)->bytes    = piece->bytes;
+    wr->wr.rdma.remote_addr = remote->base + piece->remote_offset;
+    wr->wr.rdma.rkey        = remote->rkey;
+    return wr;
+}
+
+static void send_inline(struct batch *batch, struct ibv_send_wr *wr, const struct shmemt_piece *piece)
+{
+    wr->send_flags |= IBV_SEND_INLINE;
+    batch_source(batch, wr, piece->local, piece->bytes, 0);
+}
+
+/* All pieces are to be copied: those that do not go inline share one slot, which the last of them gives back. */
+struct copier {
+    char          *slot;
+    size_t         used;
+    struct record *last;
+};
+
+static int add_copy(struct batch *batch, struct copier *copier, struct ibv_send_wr *wr, struct record *record,
+                    const struct shmemt_piece *piece)
+{
+    struct lane *lane = batch->link->lane;
+    if (!copier->slot) {
+        void *slot;
+        int   err = take_slot(lane, &slot);
+        if (err) return err;
+        copier->slot = slot;
+    } else {
+        copier->last->slot = NULL;
+    }
+    memcpy(copier->slot + copier->used, piece->local, piece->bytes);
+    batch_source(batch, wr, copier->slot + copier->used, piece->bytes, lane->ring.lkey);
+    copier->used += piece->bytes;
+    copier->last            = record;
+    record->slot            = copier->slot;
+    batch->wants_completion = true;
+    return 0;
+}
+
+static size_t total_bytes(const struct shmemt_xfer *xfer)
+{
+    size_t total = 0;
+    if (xfer->piece_count == 0) return xfer->bytes * xfer->blocks;
+    for (size_t i = 0; i < xfer->piece_count; i++) total += xfer->pieces[i].bytes;
+    return total;
+}
+
+int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
+                                 bool *copied_out)
+{
+    struct verbs *verbs = batch->link->lane->verbs;
+    size_t        count = shmemt_mapped_pieces(xfer);
+    bool          host = xfer->local_memory == SHMEMT_MEMORY_HOST, copied = true;
+    bool          small  = host && total_bytes(xfer) <= COPY_BYTES_MAX;
+    struct copier copier = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
+        struct record      *record;
+        uint32_t            lkey;
+        int                 err = 0;
+        if (piece.bytes == 0) continue;
+        struct ibv_send_wr *wr = add_request(batch, IBV_WR_RDMA_WRITE, RECORD_WRITE, remote, xfer->segment, &piece, &record);
+        if (host && piece.bytes <= verbs->inline_bytes) {
+            send_inline(batch, wr, &piece);
+        } else if (xfer->flags & SHMEMT_XFER_COPY) {
+            err = add_copy(batch, &copier, wr, record, &piece);
+        } else if (host && is_symmetric(verbs, &piece, &lkey)) {
+            batch_source(batch, wr, piece.local, piece.bytes, lkey);
+            copied = false;
+        } else if (small) {
+            err = add_copy(batch, &copier, wr, record, &piece);
+        } else {
+            err    = use_in_place(batch, record, wr, &piece, xfer->local_memory, false);
+            copied = false;
+        }
+        if (err) return err;
+    }
+    *copied_out = copied;
+    return 0;
+}
+
+/* The usual case, in few instructions: one piece that goes inline. */
+static void put_inline(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    struct batch              batch;
+    struct record            *record;
+    const struct shmemt_piece piece = {.local = xfer->local, .remote_offset = xfer->remote_offset, .bytes = xfer->bytes};
+    batch_begin(&batch, link, 0);
+    struct ibv_send_wr *wr = add_request(&batch, IBV_WR_RDMA_WRITE, RECORD_WRITE, remote, xfer->segment, &piece, &record);
+    send_inline(&batch, wr, &piece);
+    shmemt_ibverbs_queue_post(&batch);
+    shmemt_mapped_done(xfer->done);
+}
+
+static int put_pieces(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    struct batch batch;
+    bool         copied;
+    batch_begin(&batch, link, 0);
+    int err = shmemt_ibverbs_post_add_puts(&batch, remote, xfer, &copied);
+    if (err) {
+        shmemt_ibverbs_queue_cancel(&batch);
+        return err;
+    }
+    if (xfer->done && !copied) {
+        ((struct record *)(uintptr_t)batch.wr[batch.count - 1].wr_id)->done = xfer->done;
+        batch.wants_completion                                              = true;
+    }
+    shmemt_ibverbs_queue_post(&batch);
+    if (copied) shmemt_mapped_done(xfer->done);
+    return 0;
+}
+
+static int room(struct lane *lane, const struct link *link, const struct queue *queue, size_t requests)
+{
+    if (queue_has_room(link, queue, (uint32_t)requests)) return 0;
+    if (lane->in_flight + requests > lane->in_flight_max) lane->starved = true;
+    return -EAGAIN;
+}
+
+static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    struct link *link;
+    size_t       count = shmemt_mapped_pieces(xfer);
+    int          err   = post_link(lane, pe, &link);
+    if (err) return err;
+    if (post_held_by_fence(link)) return -EAGAIN;
+    err = room(lane, link, &link->queues[0], count);
+    if (err) return err;
+    if (count == 1 && xfer->piece_count == 0 && xfer->local_memory == SHMEMT_MEMORY_HOST && xfer->bytes > 0 &&
+        xfer->bytes <= lane->verbs->inline_bytes) {
+        put_inline(link, remote, xfer);
+        return 0;
+    }
+    return put_pieces(link, remote, xfer);
+}
+
+int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt_xfer *xfer)
+{
+    struct ib_ctx          *ctx   = ctx_of(base);
+    struct lane            *lane  = ctx->lane;
+    struct verbs           *verbs = ctx->verbs;
+    const struct ib_remote *remote;
+    if (!lane) return -EINVAL;
+    int err = post_find(verbs, pe, xfer->segment, &remote);
+    if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
+    if (err) return err;
+    if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
+        shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_PUT, xfer);
+        return 0;
+    }
+    pthread_mutex_lock(&lane->lock);
+    err = put_to_link(lane, pe, remote, xfer);
+    pthread_mutex_unlock(&lane->lock);
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+}
+
+/* ---- get ---- */
+
+static int add_get(struct batch *batch, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
+                   const struct shmemt_piece *piece)
+{
+    struct lane        *lane = batch->link->lane;
+    struct record      *record;
+    uint32_t            lkey;
+    struct ibv_send_wr *wr   = add_request(batch, IBV_WR_RDMA_READ, RECORD_READ, remote, xfer->segment, piece, &record);
+    bool                host = xfer->local_memory == SHMEMT_MEMORY_HOST;
+    if (host && is_symmetric(lane->verbs, piece, &lkey)) {
+        batch_source(batch, wr, piece->local, piece->bytes, lkey);
+        return 0;
+    }
+    if (!host || piece->bytes > COPY_BYTES_MAX) return use_in_place(batch, record, wr, piece, xfer->local_memory, true);
+    int err = take_slot(lane, &record->slot);
+    if (err) return err;
+    record->local = piece->local;
+    batch_source(batch, wr, record->slot, piece->bytes, lane->ring.lkey);
+    return 0;
+}
+
+static int get_from_link(struct lane *lane, int pe, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    struct link *link;
+    struct batch batch;
+    size_t       count = shmemt_mapped_pieces(xfer);
+    int          err   = post_link(lane, pe, &link);
+    if (!err) err = room(lane, link, &link->queues[0], count);
+    if (err) return err;
+    batch_begin(&batch, link, 0);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
+        if (piece.bytes > 0) err = add_get(&batch, remote, xfer, &piece);
+    }
+    if (err) {
+        shmemt_ibverbs_queue_cancel(&batch);
+        return err;
+    }
+    if (batch.count == 0) {
+        shmemt_mapped_done(xfer->done);
+        return 0;
+    }
+    ((struct record *)(uintptr_t)batch.wr[batch.count - 1].wr_id)->done = xfer->done;
+    batch.wants_completion                                              = true;
+    shmemt_ibverbs_queue_post(&batch);
+    return 0;
+}
+
+int shmemt_ibverbs_post_get(struct shmemt_ctx *base, int pe, const struct shmemt_xfer *xfer)
+{
+    struct ib_ctx          *ctx   = ctx_of(base);
+    struct lane            *lane  = ctx->lane;
+    struct verbs           *verbs = ctx->verbs;
+    const struct ib_remote *remote;
+    if (!lane) return -EINVAL;
+    int err = post_find(verbs, pe, xfer->segment, &remote);
+    if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
+    if (err) return err;
+    if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
+        shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_GET, xfer);
+        return 0;
+    }
+    pthread_mutex_lock(&lane->lock);
+    err = get_from_link(lane, pe, remote, xfer);
+    pthread_mutex_unlock(&lane->lock);
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Work requests: a chain goes out with one doorbell, few of them ask for a completion, and none is posted that the queue has no room for.
+ *
+ * Completions. A completion retires all earlier requests of its queue. One is asked for by who needs to know (a `done` word, a read, a slot to
+ * be given back), by every so many-th request, and by a request while no other completion is on its way: a lone put so needs nothing
+ * more when quiet comes. Where the last request has not asked, quiet sends an empty write behind it.
+ *
+ * Credits. A request takes its place in the queue until it is retired, and one in the lane's completion queue: if the connection breaks, each
+ * becomes a completion, also those that asked for none.
+ */
+#include "transports/ibverbs/verbs.h"
+
+#include <string.h>
+
+enum { POLL = 16 };
+
+/* ---- posting ---- */
+
+static void mark_dirty(struct link *link)
+{
+    if (link->dirty) return;
+    link->dirty       = true;
+    link->next_dirty  = link->lane->dirty;
+    link->lane->dirty = link;
+}
+
+static bool is_answer(const struct batch *batch)
+{
+    return ((const struct record *)(uintptr_t)batch->wr[0].wr_id)->kind == RECORD_ANSWER;
+}
+
+void shmemt_ibverbs_queue_post(struct batch *batch)
+{
+    struct queue       *queue = batch->queue;
+    struct link        *link  = batch->link;
+    struct ibv_send_wr *last  = &batch->wr[batch->count - 1], *bad;
+    if (batch->count == 0) return;
+    bool     idle = (int32_t)(queue->signalled - queue->retired) <= 0; /* no completion is on its way */
+    uint32_t end  = queue->posted + batch->count;
+    if (batch->wants_completion || idle || end - queue->signalled >= link->lane->verbs->signal_every) {
+        last->send_flags |= IBV_SEND_SIGNALED;
+        queue->signalled = end;
+    }
+    queue->posted = end;
+    link->lane->in_flight += batch->count;
+    if (!is_answer(batch)) {
+        queue->tail = end;
+        mark_dirty(link);
+    }
+    int err = ibv_post_send(queue->qp, batch->wr, &bad);
+    if (err) shmemt_ibverbs_failure_note(link, -err, "cannot post to its queue: %s", strerror(err));
+}
+
+static void give_back(struct lane *lane, struct record *record)
+{
+    if (record->slot)
+        shmemt_ibverbs_memory_give_slot(record->kind == RECORD_ATOMIC || record->kind == RECORD_LOOP ? &lane->results : &lane->ring,
+                                        record->slot);
+    if (record->hold) shmemt_ibverbs_memory_release(lane->verbs->memory, record->hold);
+    record->slot = NULL;
+    record->hold = NULL;
+}
+
+void shmemt_ibverbs_queue_cancel(struct batch *batch)
+{
+    for (unsigned i = 0; i < batch->count; i++) give_back(batch->link->lane, (struct record *)(uintptr_t)batch->wr[i].wr_id);
+    batch->count = 0;
+}
+
+static bool flush(struct link *link, struct queue *queue)
+{
+    struct batch   batch;
+    struct record *record;
+    if (queue->posted - queue->retired > queue->mask || link->lane->in_flight >= link->lane->completions) return false;
+    batch_begin(&batch, link, (unsigned)(queue - link->queues));
+    struct ibv_send_wr *wr  = batch_add(&batch, IBV_WR_RDMA_WRITE, 0, RECORD_FLUSH, &record);
+    record->bytes           = 0;
+    wr->wr.rdma.remote_addr = 0; /* of an empty write neither address nor key is looked at */
+    wr->wr.rdma.rkey        = 0;
+    batch.wants_completion  = true;
+    shmemt_ibverbs_queue_post(&batch);
+    return true;
+}
+
+static bool queue_drained(struct link *link, struct queue *queue)
+{
+    if ((int32_t)(queue->retired - queue->tail) >= 0) return true;
+    if ((int32_t)(queue->signalled - queue->tail) < 0) flush(link, queue);
+    return false;
+}
+
+bool shmemt_ibverbs_queue_drained(struct link *link)
+{
+    bool drained = true;
+    for (unsigned i = 0; i < link->lane->verbs->queues; i++)
+        if (!queue_drained(link, &link->queues[i])) drained = false;
+    return drained;
+}
+
+/* ---- completions ---- */
+
+static void count_part(struct lane *lane, struct stripes *stripes)
+{
+    if (--stripes->left > 0) return;
+    shmemt_mapped_done(stripes->done);
+    if (stripes->hold) shmemt_ibverbs_memory_release(lane->verbs->memory, stripes->hold);
+    stripes->next      = lane->free_stripes;
+    lane->free_stripes = stripes;
+}
+
+static void finish(struct record *record, bool good)
+{
+    struct lane *lane = record->link->lane;
+    switch (record->kind) {
+    case RECORD_READ:
+        if (good && record->local) memcpy(record->local, record->slot, record->bytes);
+        break;
+    case RECORD_ATOMIC:
+        if (good && record->local)
+            shmemt_ibverbs_atomic_result(record->local, (unsigned)record->bytes, *(const uint64_t *)record->slot);
+        break;
+    case RECORD_LOOP: {
+        uint64_t value = good ? *(const uint64_t *)record->slot : 0;
+        give_back(lane, record);
+        if (good) shmemt_ibverbs_atomic_step(lane, record->loop, value);
+        return;
+    }
+    default: break;
+    }
+    give_back(lane, record);
+    shmemt_mapped_done(record->done);
+    if (record->stripes) count_part(lane, record->stripes);
+}
+
+static int retire(struct queue *queue, uint32_t end, bool good)
+{
+    int      count = 0;
+    uint32_t first = queue->retired;
+    for (; first + (uint32_t)count != end; count++) {
+        struct record *record = &queue->records[(first + (uint32_t)count) & queue->mask];
+        /* Before finish(), which may count a `done` word: who sees that may post again. */
+        queue->retired++;
+        record->link->lane->in_flight--;
+        finish(record, good);
+    }
+    return count;
+}
+
+static int handle(const struct ibv_wc *wc)
+{
+    struct record *record = (struct record *)(uintptr_t)wc->wr_id;
+    struct queue  *queue  = record->queue;
+    if (record->link->state == LINK_DEAD) return 0; /* from before its queue pair went */
+    if (wc->status != IBV_WC_SUCCESS) {
+        /* Nothing counts as done before the runtime knows of the failure: failure_tell() ends it. */
+        shmemt_ibverbs_failure_completion(wc, record);
+        return 1;
+    }
+    uint32_t index = (uint32_t)(record - queue->records);
+    return retire(queue, queue->retired + ((index - queue->retired) & queue->mask) + 1, true);
+}
+
+/* Requests that asked for no completion hold places of the completion queue. */
+static void flush_all(struct lane *lane)
+{
+    lane->starved = false;
+    for (struct link *link = lane->dirty; link; link = link->next_dirty)
+        if (link->state == LINK_READY && !atomic_load_explicit(&link->failing, memory_order_relaxed))
+            shmemt_ibverbs_queue_drained(link);
+}
+
+int shmemt_ibverbs_queue_poll(struct lane *lane)
+{
+    struct ibv_wc completions[POLL];
+    int           handled = 0, count;
+    do {
+        count = ibv_poll_cq(lane->cq, POLL, completions);
+        for (int i = 0; i < count; i++) handled += handle(&completions[i]);
+    } while (count == POLL);
+    if (lane->starved) flush_all(lane);
+    return handled;
+}
+
+/* ---- the end ---- */
+
+void shmemt_ibverbs_queue_end(struct link *link)
+{
+    for (unsigned i = 0; i < link->lane->verbs->queues; i++) retire(&link->queues[i], link->queues[i].posted, false);
+    shmemt_ibverbs_atomic_end_loops(link);
+}
+
+void shmemt_ibverbs_queue_forget(struct link *link)
+{
+    for (unsigned i = 0; i < link->lane->verbs->queues; i++) {
+        struct queue *queue = &link->queues[i];
+        for (uint32_t at = queue->retired; at != queue->posted; at++) {
+            struct record *record = &queue->records[at & queue->mask];
+            record->done          = NULL;
+            record->local         = NULL;
+        }
+    }
+    for (int i = 0; i < WINDOW; i++) link->sent[i] = (struct sent){0};
+}
