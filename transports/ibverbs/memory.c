@@ -500,8 +500,9 @@ int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t 
         *local_out = local;
         return 0;
     }
-    if (bytes == 0 || bytes > UINTPTR_MAX - (uintptr_t)address - memory->page) return -EFAULT;
-    int err = 0;
+    uintptr_t end;
+    int       err = 0;
+    if (bytes == 0 || __builtin_add_overflow((uintptr_t)address, bytes, &end) || end > UINTPTR_MAX - memory->page) return -EFAULT;
     pthread_mutex_lock(&memory->lock);
     struct ib_hold *hold = find_hold(memory, address, bytes, into);
     if (hold) {
