@@ -30,7 +30,8 @@ static struct ib_memory *open_memory(enum ibv_atomic_cap atomics, uint64_t large
 static char heap[65536], data[4096];
 
 static const struct shmemt_region heap_region = {.segment = SHMEMT_SEGMENT_HEAP, .base = heap, .bytes = sizeof heap, .fd = -1};
-static const struct shmemt_region data_region = {.segment = SHMEMT_SEGMENT_DATA, .base = data, .bytes = sizeof data, .fd = -1};
+static const struct shmemt_region data_region = {
+    .segment = SHMEMT_SEGMENT_DATA, .base = data + 16, .bytes = sizeof data - 16, .fd = -1};
 
 static void check_keys(void)
 {
@@ -75,17 +76,17 @@ static void check_addresses(void)
     CHECK(shmemt_ibverbs_memory_symmetric(memory, data + sizeof data - 8, 8, &data_key));
     CHECK(heap_key != data_key);
     CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, sizeof heap, &lkey)); /* one byte too far */
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap - 1, 2, &lkey));
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, data + 15, 2, &lkey));          /* one too early */
     CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, SIZE_MAX, &lkey));
     CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, heap + 5, 100, SHMEMT_MEMORY_HOST, true, &local), 0);
     CHECK_EQ_U64(local.lkey, heap_key);
     CHECK(local.hold == NULL);
-    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof heap + sizeof data);
+    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof heap + sizeof data - 16);
     shmemt_ibverbs_memory_unexport(memory, SHMEMT_SEGMENT_HEAP);
     shmemt_ibverbs_memory_unexport(memory, SHMEMT_SEGMENT_HEAP); /* twice is nothing */
     CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap, 1, &lkey));
-    CHECK(shmemt_ibverbs_memory_symmetric(memory, data, 1, &lkey));
-    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof data);
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, data + 16, 1, &lkey));
+    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof data - 16);
     shmemt_ibverbs_memory_close(memory);
     CHECK_EQ_I64(fake_registered, 0);
 }
