@@ -8,11 +8,39 @@ trees=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/doctor_trees # before lib.sh 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 doctor=${POSTERN_BIN:?folder of the tools}/postern-doctor
 
-# Make the machine $1 in the folder $work/root. Read once; afterwards it is copied, as tests make it many times.
+# Make the machine $1 in the folder $work/root. A machine that is there already gets back what was changed.
 machine() {
-    rm -rf "$work/root"
-    [ -d "$work/$1" ] || read_machine "$1" || fail "there is no machine $1"
-    cp -a "$work/$1" "$work/root"
+    local path
+    if [ "${made-}" = "$1" ]; then
+        for path in "${changed[@]}"; do
+            rm -rf "${work:?}/root/$path"
+            [ ! -e "$work/$1/$path" ] && [ ! -L "$work/$1/$path" ] || cp -a "$work/$1/$path" "$work/root/$path"
+        done
+    else
+        rm -rf "$work/root"
+        read_machine "$1" || fail "there is no machine $1"
+        cp -a "$work/$1" "$work/root"
+        made=$1
+    fi
+    changed=()
+}
+# Changes of one file (or folder, or link) of the machine: set its only line, edit it by sed, remove it, make it.
+set_file() {
+    [ -e "$work/root/$1" ] || fail "the machine has no $1"
+    make_file "$1" "$2"
+}
+edit_file() {
+    changed+=("$1")
+    sed -i "$2" "$work/root/$1" || fail "cannot edit $1"
+}
+remove() {
+    changed+=("$1")
+    rm -r "$work/root/$1" || fail "cannot remove $1"
+}
+make_file() {
+    changed+=("$1")
+    mkdir -p "$(dirname "$work/root/$1")"
+    printf '%s\n' "$2" >"$work/root/$1"
 }
 read_machine() {
     python3 - "$trees/$1.txt" "$work/$1" <<'PYTHON'
@@ -54,8 +82,4 @@ finding() {
 detail() {
     awk -v check="$1" '/^(ok|degraded|missing) / { in_it = $2 == check } in_it' "$work/out" | grep -qE -- "$2" || fail "$1 does not say: $2"
 }
-# set_file PATH TEXT: change one file of the machine.
-set_file() {
-    [ -e "$work/root/$1" ] || fail "the machine has no $1"
-    printf '%s\n' "$2" >"$work/root/$1"
-}
+

@@ -9,7 +9,7 @@ err_empty
 for check in rdma-module gpu-driver memlock container cgroup-memory cgroup-cpu cgroup-pids ptrace huge-pages cpu-frequency c-states; do
     out_has "^(ok|degraded|missing) +$check "
 done
-cut -d' ' -f1-20 out | grep -oE '^[a-z]+ +[a-z0-9-]+' >first
+grep -oE '^[a-z]+ +[a-z0-9-]+' out >first
 run "$doctor" --root /
 grep -oE '^[a-z]+ +[a-z0-9-]+' out | cmp -s - first || fail "--root / finds something else"
 run bash -c 'ulimit -l 64 && exec "$@"' limited "$doctor" --json
@@ -23,7 +23,6 @@ fi
 
 # A device file that this user may not open; root may open all, so it steps down.
 machine roce_two_cards
-chmod 000 "$work/root/dev/infiniband/uverbs1"
 chmod -R go+rX "$work"
 step_down=()
 [ "$(id -u)" != 0 ] || step_down=(setpriv --reuid 65534 --regid 65534 --clear-groups)

@@ -22,23 +22,23 @@ fault() {
 machine roce_two_cards
 
 # ---- the way to the device
-rm "$work/root/sys/class/infiniband_verbs/uverbs1" # a device without a file: the other one is looked at all the same
+remove sys/class/infiniband_verbs/uverbs1 # a device without a file: the other one is looked at all the same
 examine
 status 0
 count 1 rdma-access out
 machine roce_two_cards
-rm -r "$work/root/sys/class/infiniband_verbs"
+remove sys/class/infiniband_verbs
 fault missing rdma-module '' 'fix: modprobe ib_uverbs;'
-rm "$work/root/dev/infiniband/uverbs1"
+remove dev/infiniband/uverbs1
 fault missing rdma-access mlx5_1 'fix: udevadm trigger --subsystem-match=infiniband_verbs'
-rm "$work/root/usr/lib/x86_64-linux-gnu/libibverbs.so.1"
+remove usr/lib/x86_64-linux-gnu/libibverbs.so.1
 fault missing rdma-library '' 'fix: apt-get install libibverbs1'
 set_file $card/current_link_width 4
 fault degraded rdma-pci-link mlx5_1 '16 GT/s x4, which carries 63 Gb/s'
 set_file $card/current_link_speed '5.0 GT/s PCIe' # 8b/10b: 5 x 16 x 0.8 = 64
 fault degraded rdma-pci-link mlx5_1 '5 GT/s x16, which carries 64 Gb/s'
 # Where a virtual machine does not tell, that is no fault.
-rm "$work/root/$card/current_link_speed"
+remove "$card/current_link_speed"
 examine
 status 0
 machine roce_two_cards
@@ -75,19 +75,19 @@ set_file $port/hw_counters/packet_seq_err 161400
 fault degraded port-loss mlx5_1/1 '161443 sequence errors'
 set_file $port/hw_counters/req_transport_retries_exceeded 1
 fault degraded port-loss mlx5_1/1 '1 connections given up'
-sed -i 's/rx_discards_phy: 0/rx_discards_phy: 90000/' "$work/root/ethtool/ens2np0"
+edit_file ethtool/ens2np0 's/rx_discards_phy: 0/rx_discards_phy: 90000/'
 fault degraded port-pfc mlx5_1/1 'ens2np0 dropped 90000 of 80123900123 packets'
-sed -i 's/tx_pause_storm_warning_events: 0/tx_pause_storm_warning_events: 4/' "$work/root/ethtool/ens2np0"
+edit_file ethtool/ens2np0 's/tx_pause_storm_warning_events: 0/tx_pause_storm_warning_events: 4/'
 fault degraded port-pfc mlx5_1/1 'ens2np0 sent pauses for too long 4 times'
-rm "$work/root/ethtool/ens2np0"
+remove ethtool/ens2np0
 fault ok port-pfc mlx5_1/1 'keeps no counters'
-printf 'rx_pfc_ena_frames_pri3: 5\nrx_pfc_ena_frames_pri4: 6\ntx_pfc_ena_frames_pri3: 7\nrx_pause_frames: 11\n' >"$work/root/ethtool/ens2np0"
+set_file ethtool/ens2np0 $'rx_pfc_ena_frames_pri3: 5\nrx_pfc_ena_frames_pri4: 6\ntx_pfc_ena_frames_pri3: 7\nrx_pause_frames: 11'
 fault ok port-pfc mlx5_1/1 'by priority: 11 received, 7 sent; global: 11, 0; dropped: 0'
 set_file $port/hw_counters/np_cnp_sent 0
 fault degraded port-ecn mlx5_1/1 '9000 packets came marked for congestion, and 0 notifications were sent'
 for priority in 0 1 2 3 4 5 6 7; do set_file $card/net/ens2np0/ecn/roce_rp/enable/$priority 0; done
 fault degraded port-ecn mlx5_1/1 'roce_\[nr\]p/enable'
-rm -r "$work/root/$card/net/ens2np0/ecn"
+remove "$card/net/ens2np0/ecn"
 set_file $port/hw_counters/rp_cnp_ignored 5000
 fault degraded port-ecn mlx5_1/1 'mlxconfig -d 0000:99:00.0 set'
 
@@ -102,30 +102,30 @@ set_file sys/class/infiniband/mlx5_1/node_type '4: RNIC'
 fault missing rdma-device mlx5_1 'iWARP'
 set_file sys/class/infiniband/mlx5_1/node_type '7: unspecified'
 fault ok rdma-device mlx5_1 'a device for libfabric'
-rm "$work/root/sys/class/infiniband/mlx5_1/device"
+remove sys/class/infiniband/mlx5_1/device
 fault degraded gpu-distance 0000:9a:00.0 'mlx5_0, is on another NUMA node'
 
 # ---- GPUs
-sed -i 's/Used .*: 104000 MiB/Used : 104858 MiB/' "$work/root/nvidia-smi" # 80.0003 %
+edit_file nvidia-smi 's/Used .*: 104000 MiB/Used : 104858 MiB/' # 80.0003 %
 fault degraded gpu-bar1 0000:9a:00.0 '104858 of 131072 MiB of BAR1 used \(80 %\)'
-sed -i 's/Used .*: 104000 MiB/Used : 104857 MiB/' "$work/root/nvidia-smi"
+edit_file nvidia-smi 's/Used .*: 104000 MiB/Used : 104857 MiB/'
 fault ok gpu-bar1 0000:9a:00.0 104857
-rm "$work/root/nvidia-smi"
+remove nvidia-smi
 fault degraded gpu-bar1 '' 'not told: the recording has no output of nvidia-smi'
-rm -r "$work/root/proc/driver/nvidia"
+remove proc/driver/nvidia
 fault missing gpu-driver '' 'fix: modprobe nvidia;'
-rm -r "$work/root/sys/module/nvidia_peermem"
+remove sys/module/nvidia_peermem
 fault missing gpu-peer-memory '' 'fix: modprobe nvidia-peermem'
-rm -r "$work/root/sys/module/nvidia_peermem"
+remove sys/module/nvidia_peermem
 set_file proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  560.35.03'
 fault ok gpu-peer-memory '' 'by dma-buf'
-rm -r "$work/root/sys/module/nvidia_peermem"
+remove sys/module/nvidia_peermem
 set_file proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  560.35.03'
 set_file proc/sys/kernel/osrelease 5.11.22
 fault missing gpu-peer-memory '' 'has no dma-buf'
 
 # ---- limits
-limit() { sed -i "s/^Max locked memory .*/Max locked memory  $1  $2  bytes/" "$work/root/proc/self/limits"; }
+limit() { edit_file proc/self/limits "s/^Max locked memory .*/Max locked memory  $1  $2  bytes/"; }
 limit 65536 unlimited
 fault missing memlock '' 'fix: ulimit -l unlimited'
 limit 268435455 268435455
@@ -133,10 +133,10 @@ fault missing memlock '' 'fix: .*/etc/security/limits.d/rdma.conf'
 limit 268435456 268435456
 fault degraded memlock '' '256 MiB may be registered'
 limit 65536 65536
-sed -i 's/^CapEff:.*/CapEff:\t0000000000004000/' "$work/root/proc/self/status"
+edit_file proc/self/status 's/^CapEff:.*/CapEff:\t0000000000004000/'
 fault ok memlock '' 'CAP_IPC_LOCK'
 limit 65536 65536
-sed -i 's/^CapEff:.*/CapEff:\t0000000000004000/' "$work/root/proc/self/status"
+edit_file proc/self/status 's/^CapEff:.*/CapEff:\t0000000000004000/'
 set_file proc/self/uid_map '         0       1000          1' # root of a user namespace only
 fault missing memlock '' '64 KiB'
 set_file proc/sys/kernel/yama/ptrace_scope 3
@@ -150,9 +150,8 @@ set_file $group/job_42/pids.max 127
 fault degraded cgroup-pids '' '127 processes and threads'
 set_file sys/fs/cgroup/rdma.max 'mlx5_1 hca_handle=max hca_object=2000'
 fault degraded cgroup-rdma mlx5_1 "fix: echo 'mlx5_1 hca_handle=max hca_object=max' >/sys/fs/cgroup/rdma.max"
-mkdir -p "$work/root/sys/fs/cgroup/memory/lxc/7"
-printf '5:memory:/lxc/7\n' >"$work/root/proc/self/cgroup" # version 1
-echo 2147483648 >"$work/root/sys/fs/cgroup/memory/lxc/7/memory.limit_in_bytes"
+set_file proc/self/cgroup 5:memory:/lxc/7 # version 1
+make_file sys/fs/cgroup/memory/lxc/7/memory.limit_in_bytes 2147483648
 fault degraded cgroup-memory '' '2048 MiB .*/sys/fs/cgroup/memory/lxc/7/memory.limit_in_bytes'
 
 # ---- memory and processors
@@ -162,12 +161,11 @@ set_file sys/kernel/mm/transparent_hugepage/shmem_enabled 'always within_size ad
 set_file sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 512
 fault ok huge-pages '' '512 set aside and free'
 set_file sys/kernel/mm/transparent_hugepage/shmem_enabled 'always within_size advise [never] deny force'
-mkdir -p "$work/root/proc/sys/user"
-echo 0 >"$work/root/proc/sys/user/max_user_namespaces"
+make_file proc/sys/user/max_user_namespaces 0
 fault degraded huge-pages '' 'fix: echo advise >/sys/kernel/mm/transparent_hugepage/shmem_enabled'
 set_file sys/devices/system/cpu/cpu7/cpufreq/scaling_governor schedutil
 fault degraded cpu-frequency '' 'governor schedutil on 1 of 8 CPUs'
 set_file sys/devices/system/cpu/cpu7/cpuidle/state3/disable 0
 fault degraded c-states '' 'C6, 290 us'
-rm -r "$work"/root/sys/devices/system/cpu/cpu*/cpuidle
+for cpu in 0 1 2 3 4 5 6 7; do remove sys/devices/system/cpu/cpu$cpu/cpuidle; done
 fault ok c-states '' 'not told'
