@@ -21,14 +21,37 @@ static const struct limit_case {
     bool        in_kernel, privileged;
     size_t      need_mib;
     int         err;
+    size_t      private_mib; /* what is left for private memory, beside 4 MiB of queues */
 } cases[] = {
-    {"enough", 4, 4, true, false, 4, 0},
-    {"more is allowed", 1, 4, true, false, 4, 0},
-    {"too little", 2, 4, true, false, 5, -ENOMEM},
-    {"none at all", 0, 0, true, false, 1, -ENOMEM},
-    {"a device that pins nothing", 0, 0, false, false, 500, 0},
-    {"privilege", 0, 0, true, true, 500, 0},
+    {"enough", 7, 7, true, false, 4, 0, 3},
+    {"more is allowed", 1, 4, true, false, 4, 0, 0},
+    {"too little", 2, 4, true, false, 5, -ENOMEM, 0},
+    {"none at all", 0, 0, true, false, 1, -ENOMEM, 0},
+    {"a device that pins nothing", 0, 0, false, false, 500, 0, 0},
+    {"privilege", 0, 0, true, true, 500, 0, 0},
 };
+
+static char *buffer(unsigned mib)
+{
+    return (char *)(uintptr_t)(UINT64_C(1) << 40) + mib * MIB;
+}
+
+/* What segments and queues leave of the limit is for private memory: more waits for what is in use. */
+static void check_private(const struct ib_port *port, size_t room_mib)
+{
+    static const struct shmemt_job job = {.npes = 1};
+    struct ib_memory              *memory;
+    struct ib_local                first, second;
+    CHECK_EQ_I64(shmemt_ibverbs_memory_open(&job, NULL, port, &memory), 0);
+    CHECK(shmemt_ibverbs_memory_possible(memory, room_mib * MIB));
+    CHECK(!shmemt_ibverbs_memory_possible(memory, room_mib * MIB + 1));
+    CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, buffer(0), (room_mib - 1) * MIB, SHMEMT_MEMORY_HOST, true, &first), 0);
+    CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, buffer(100), 2 * MIB, SHMEMT_MEMORY_HOST, true, &second), -EAGAIN);
+    shmemt_ibverbs_memory_release(memory, first.hold);
+    CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, buffer(100), 2 * MIB, SHMEMT_MEMORY_HOST, true, &second), 0);
+    shmemt_ibverbs_memory_release(memory, second.hold);
+    shmemt_ibverbs_memory_close(memory);
+}
 
 /* The result of the case as an exit code: 0 right, 1 wrong, 77 not possible here. */
 static int run_case(const struct limit_case *one)
@@ -51,6 +74,7 @@ static int run_case(const struct limit_case *one)
     } else {
         CHECK_STR(why, "");
     }
+    if (one->private_mib) check_private(&port, one->private_mib);
     return unit_result();
 }
 

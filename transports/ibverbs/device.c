@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES_MAX = 64, GIDS_MAX = 4096 };
+enum { CANDIDATES_MAX = 64, GIDS_MAX = 1024 };
 
 struct search {
     const char    *root;
@@ -121,6 +121,14 @@ static int rate_gid(const struct ibv_gid_entry *entry, bool ethernet)
     return rating + (IN6_IS_ADDR_LINKLOCAL(&address) ? 1 : 2);
 }
 
+/* All GIDs of a device. Linux refuses a table that is larger than it can copy at once (6.1: between 1024 and 4096 entries). */
+static ssize_t list_gids(struct ibv_context *context, struct ibv_gid_entry *entries)
+{
+    ssize_t count = -EINVAL;
+    for (size_t room = GIDS_MAX; count < 0 && room >= 16; room /= 2) count = ibv_query_gid_table(context, entries, room, 0);
+    return count;
+}
+
 /* The GID of a port: that of the user's index, else the best, and of equals the first. NULL, or why there is none. */
 static const char *choose_gid(struct ibv_context *context, const struct search *search, struct ib_port *port)
 {
@@ -128,7 +136,7 @@ static const char *choose_gid(struct ibv_context *context, const struct search *
     bool                  ethernet = port->attr.link_layer == IBV_LINK_LAYER_ETHERNET;
     int                   best     = 0;
     if (!entries) return "no memory for its GIDs";
-    ssize_t count = ibv_query_gid_table(context, entries, GIDS_MAX, 0);
+    ssize_t count = list_gids(context, entries);
     for (ssize_t i = 0; i < count; i++) {
         if (entries[i].port_num != port->number || entries[i].gid_index > UINT8_MAX) continue;
         if (search->gid_index >= 0 && entries[i].gid_index != (uint32_t)search->gid_index) continue;

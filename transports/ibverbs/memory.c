@@ -24,8 +24,8 @@
 
 enum { PRIVATE_MAX = 256 };
 
-/* What private memory may have registered where nothing else is said: more would only fill the device's tables. */
-#define PRIVATE_BYTES_DEFAULT ((size_t)1 << 30)
+/* How much stays registered with on-demand paging, where nothing else is said: it pins nothing, but fills the device's tables. */
+#define KEPT_BYTES_ON_DEMAND ((size_t)1 << 30)
 
 /* A segment of this PE. */
 struct segment {
@@ -60,8 +60,8 @@ struct ib_memory {
     pthread_mutex_t         lock; /* guards all that follows */
     struct ib_hold          ends; /* of the list: next is the most recent, prev the oldest */
     struct ib_hold         *free_holds;
-    size_t                  bound;      /* bytes of private memory */
-    size_t                  kept_bound; /* of these, without a user */
+    size_t                  bound;      /* bytes of private memory; constant: the limit on locked memory */
+    size_t                  kept_bound; /* of these, without a user; constant     */
     size_t                  idle_bytes;
     struct ib_memory_counts counts;
     char                    description[80];
@@ -157,8 +157,7 @@ static void read_settings(struct ib_memory *memory, const struct ib_port *port)
     memory->odp        = port->odp && flag_setting("POSTERN_IB_ODP", false);
     memory->relaxed    = flag_setting("POSTERN_IB_RELAXED_ORDERING", true) ? IBV_ACCESS_RELAXED_ORDERING : 0;
     memory->kept_bound = size_setting("POSTERN_IB_REG_CACHE");
-    if (memory->odp && memory->kept_bound == 0) memory->kept_bound = PRIVATE_BYTES_DEFAULT;
-    memory->bound = memory->kept_bound > PRIVATE_BYTES_DEFAULT ? memory->kept_bound : PRIVATE_BYTES_DEFAULT;
+    if (memory->odp && memory->kept_bound == 0) memory->kept_bound = KEPT_BYTES_ON_DEMAND;
     if (memory->odp)
         snprintf(memory->description, sizeof memory->description, "private memory paged on demand, up to %zu MiB kept",
                  memory->kept_bound >> 20);
@@ -180,10 +179,7 @@ int shmemt_ibverbs_memory_open(const struct shmemt_job *job, struct ibv_pd *pd, 
     memory->largest = port->limits.max_mr_size ? port->limits.max_mr_size : UINT64_MAX;
     memory->page    = (size_t)sysconf(_SC_PAGESIZE);
     read_settings(memory, port);
-    if (port->place.in_kernel && !memory->odp) {
-        size_t room = lockable(shmemt_ibverbs_memory_need(job));
-        if (room < memory->bound) memory->bound = room;
-    }
+    memory->bound     = port->place.in_kernel && !memory->odp ? lockable(shmemt_ibverbs_memory_need(job)) : SIZE_MAX;
     memory->ends.next = memory->ends.prev = &memory->ends;
     for (int i = 0; i < PRIVATE_MAX; i++) {
         memory->holds[i].next = memory->free_holds;
@@ -213,6 +209,11 @@ struct ib_memory_counts shmemt_ibverbs_memory_counts(struct ib_memory *memory)
     struct ib_memory_counts counts = memory->counts;
     pthread_mutex_unlock(&memory->lock);
     return counts;
+}
+
+bool shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes)
+{
+    return bytes <= memory->bound;
 }
 
 const char *shmemt_ibverbs_memory_describe(struct ib_memory *memory)
@@ -397,11 +398,16 @@ static struct ib_hold *oldest_idle(struct ib_memory *memory)
     return NULL;
 }
 
+static bool fits(const struct ib_memory *memory, size_t bytes, size_t bound)
+{
+    return memory->counts.private_bytes <= bound && bytes <= bound - memory->counts.private_bytes;
+}
+
 /* Drop idle registrations, the oldest first, until there is room or none is left. The lock is held, and let go in between. */
 static void evict_until(struct ib_memory *memory, size_t bytes, size_t bound)
 {
     struct ib_hold *hold;
-    while ((!memory->free_holds || memory->counts.private_bytes + bytes > bound) && (hold = oldest_idle(memory))) {
+    while ((!memory->free_holds || !fits(memory, bytes, bound)) && (hold = oldest_idle(memory))) {
         memory->idle_bytes -= hold->bytes;
         memory->counts.evictions++;
         struct ibv_mr *mr = forget(memory, hold);
@@ -443,10 +449,10 @@ static int register_private(const struct ib_memory *memory, struct ib_hold *hold
 /* Room for one more: a record and its bytes, taken into account. NULL: not now. The lock is held. */
 static struct ib_hold *take_hold(struct ib_memory *memory, size_t bytes)
 {
-    /* One operation alone may be larger than the bound: whether it fits is the kernel's to say. */
     evict_until(memory, bytes, memory->bound);
     struct ib_hold *hold = memory->free_holds;
-    if (!hold || (memory->counts.private_bytes > 0 && memory->counts.private_bytes + bytes > memory->bound)) return NULL;
+    /* One operation alone may be larger than the bound: whether it fits is the kernel's to say. */
+    if (!hold || (memory->counts.private_bytes > 0 && !fits(memory, bytes, memory->bound))) return NULL;
     memory->free_holds = hold->next;
     memory->counts.private_bytes += bytes;
     memory->counts.pinned_bytes += bytes;
@@ -466,7 +472,7 @@ static int no_room(struct ib_memory *memory, int err)
 {
     if (err != -ENOMEM && err != -EAGAIN) return err;
     size_t in_use = memory->counts.private_bytes - memory->idle_bytes;
-    evict_until(memory, SIZE_MAX / 2, 0);
+    evict_until(memory, 1, 0);
     return in_use > 0 ? -EAGAIN : -ENOMEM;
 }
 

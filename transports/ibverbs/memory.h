@@ -83,8 +83,13 @@ int shmemt_ibverbs_memory_import(const struct shmemt_job *job, int pe, int segme
  * -ENOMEM: the limit on locked memory, or the device has no room: copy it piece by piece through slots, which never needs more.
  * Symmetric memory never fails and takes no lock.
  */
-int  shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t bytes, enum shmemt_memory kind, bool into,
-                                 struct ib_local *local_out);
+int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t bytes, enum shmemt_memory kind, bool into,
+                                struct ib_local *local_out);
+/*
+ * Can one operation have so much private memory registered at the same time, all its pieces together? If not, it would get -EAGAIN for ever, as
+ * it waits for itself.
+ */
+bool shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes);
 void shmemt_ibverbs_memory_release(struct ib_memory *memory, struct ib_hold *hold); /* NULL: nothing */
 /* Is the whole range in one segment of this PE? No system call, no lock. Then *lkey_out is its key. */
 bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, const void *address, size_t bytes, uint32_t *lkey_out);
