@@ -32,8 +32,8 @@ static const char help[] =
     "    --json             print JSON: an object with the members version, worst and findings\n"
     "    --prometheus FILE  write the states to FILE for the textfile collector of Prometheus, as a whole or\n"
     "                       not at all, and print no text\n"
-    "    --root DIR         look at the recorded machine below DIR: its sys, proc, dev, and the files\n"
-    "                       nvidia-smi (output of nvidia-smi -q) and ethtool/INTERFACE (ethtool -S INTERFACE)\n"
+    "    --root DIR         look at the recorded machine below DIR: its sys, proc, dev, and in nvidia-smi and\n"
+    "                       ethtool/INTERFACE what these programs print (see the manual page)\n"
     "    --help             show this text\n"
     "    --version          show the version\n"
     "\n"
@@ -45,7 +45,7 @@ static const char help[] =
     "\n"
     "EXAMPLES\n"
     "    postern-doctor\n"
-    "    postern-doctor --json | jq -r '.findings[] | select(.state != \"ok\") | .fix'\n"
+    "    postern-doctor --json | jq '.findings[] | select(.state != \"ok\") | .fix'\n"
     "    postern-doctor --prometheus /var/lib/node_exporter/textfile_collector/postern.prom\n";
 /* clang-format on */
 

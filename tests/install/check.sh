@@ -116,6 +116,7 @@ tree_can_be_moved)
     by_cmake
     grep -rlF "$work/prefix" "$prefix" && fail "these files name the first place"
     "$prefix/bin/postern-info" >/dev/null
+    "$prefix/bin/postern-doctor" --version >/dev/null
     ;;
 multiarch_library_folder_works)
     # As a distribution configures it. A build of its own, because the folder is chosen at configure time.
