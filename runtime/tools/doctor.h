@@ -87,6 +87,8 @@ struct doctor_names {
 };
 void doctor_list(const struct doctor *doctor, struct doctor_names *names_out, const char *format, ...) SHMEMI_PRINTF(3, 4);
 void doctor_list_free(struct doctor_names *names);
+
+/* Freed at the end of its scope, so it begins as {0}. */
 #define DOCTOR_AUTO_LIST __attribute__((cleanup(doctor_list_free)))
 
 /* ---- the looks, each a file; doctor_rdma.c and doctor_gpu.c share what they found of devices ---- */

@@ -16,7 +16,7 @@ struct gpus {
 /* Display and 3D controllers of NVIDIA; its switches and sound devices are none. */
 static void find_gpus(const struct doctor *doctor, struct gpus *gpus_out)
 {
-    DOCTOR_AUTO_LIST struct doctor_names cards;
+    DOCTOR_AUTO_LIST struct doctor_names cards = {0};
     doctor_list(doctor, &cards, "/sys/bus/pci/devices");
     gpus_out->count = 0;
     for (size_t i = 0; i < cards.count && gpus_out->count < DOCTOR_DEVICES_MAX; i++) {

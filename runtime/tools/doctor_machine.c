@@ -23,8 +23,8 @@ static void chosen_word(const struct doctor *doctor, const char *path, char *wor
 
 static uint64_t free_huge_pages(const struct doctor *doctor)
 {
-    DOCTOR_AUTO_LIST struct doctor_names sizes;
-    uint64_t                             sum = 0, pages;
+    DOCTOR_AUTO_LIST struct doctor_names sizes = {0};
+    uint64_t                             sum   = 0, pages;
     doctor_list(doctor, &sizes, "/sys/kernel/mm/hugepages");
     for (size_t i = 0; i < sizes.count; i++) {
         if (doctor_read_number(doctor, &pages, "/sys/kernel/mm/hugepages/%s/free_hugepages", sizes.name[i])) sum += pages;
@@ -105,7 +105,7 @@ static uint64_t deepest_sleep_us(const struct doctor *doctor, const struct docto
     uint64_t deepest = 0;
     for (size_t i = 0; i < cpus->count; i++) {
         if (!is_cpu(cpus->name[i])) continue;
-        DOCTOR_AUTO_LIST struct doctor_names states;
+        DOCTOR_AUTO_LIST struct doctor_names states = {0};
         doctor_list(doctor, &states, "/sys/devices/system/cpu/%s/cpuidle", cpus->name[i]);
         for (size_t s = 0; s < states.count; s++) {
             uint64_t off, latency_us;
@@ -139,7 +139,7 @@ static void look_sleep_states(struct doctor *doctor, const struct doctor_names *
 
 void doctor_look_machine(struct doctor *doctor)
 {
-    DOCTOR_AUTO_LIST struct doctor_names cpus;
+    DOCTOR_AUTO_LIST struct doctor_names cpus = {0};
     doctor_list(doctor, &cpus, "/sys/devices/system/cpu");
     look_huge_pages(doctor);
     look_frequency(doctor, &cpus);

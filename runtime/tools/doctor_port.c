@@ -61,12 +61,12 @@ static double best_rate_of_kin(const struct port *port, char *kin_out, size_t by
 {
     double                               best = 0;
     char                                 model[32], text[64];
-    DOCTOR_AUTO_LIST struct doctor_names devices;
+    DOCTOR_AUTO_LIST struct doctor_names devices = {0};
     if (!doctor_read_line(port->doctor, model, sizeof model, "/sys/class/infiniband/%s/device/device", port->device->name))
         return 0;
     doctor_list(port->doctor, &devices, "/sys/class/infiniband");
     for (size_t i = 0; i < devices.count; i++) {
-        DOCTOR_AUTO_LIST struct doctor_names ports;
+        DOCTOR_AUTO_LIST struct doctor_names ports = {0};
         doctor_list(port->doctor, &ports, "/sys/class/infiniband/%s/ports", devices.name[i]);
         doctor_read_line(port->doctor, text, sizeof text, "/sys/class/infiniband/%s/device/device", devices.name[i]);
         if (strcmp(text, model) != 0) continue;
@@ -151,7 +151,7 @@ static void readable_gid(const char *gid, char *text_out, size_t bytes)
 static int best_gid(const struct port *port, char *gid_out, size_t bytes)
 {
     int                                  best = -1, best_worth = 0;
-    DOCTOR_AUTO_LIST struct doctor_names indices;
+    DOCTOR_AUTO_LIST struct doctor_names indices = {0};
     doctor_list(port->doctor, &indices, "%s/gids", port->folder);
     for (size_t i = 0; i < indices.count; i++) {
         char gid[64], type[32];
@@ -343,7 +343,7 @@ static void look_flow_control(const struct port *port)
 /* Is congestion control off for all priorities? Only some drivers show the switches. role: np notices marks, rp slows down. */
 static bool congestion_control_is_off(const struct port *port, const char *role)
 {
-    DOCTOR_AUTO_LIST struct doctor_names priorities;
+    DOCTOR_AUTO_LIST struct doctor_names priorities = {0};
     doctor_list(port->doctor, &priorities, "/sys/class/net/%s/ecn/roce_%s/enable", port->interface, role);
     for (size_t i = 0; i < priorities.count; i++) {
         uint64_t on;
@@ -399,7 +399,7 @@ static void look_congestion(const struct port *port, const struct doctor_names *
 /* The interface of a RoCE port: that of its first address; else the only one of the card. */
 static void find_interface(struct port *port)
 {
-    DOCTOR_AUTO_LIST struct doctor_names addresses, interfaces;
+    DOCTOR_AUTO_LIST struct doctor_names addresses = {0}, interfaces = {0};
     doctor_list(port->doctor, &addresses, "%s/gid_attrs/ndevs", port->folder);
     doctor_list(port->doctor, &interfaces, "/sys/class/infiniband/%s/device/net", port->device->name);
     for (size_t i = 0; i < addresses.count && !port->interface[0]; i++)
@@ -425,7 +425,7 @@ void doctor_look_port(struct doctor *doctor, const struct doctor_rdma *device, c
     if (port.ethernet) look_roce_gid(&port);
     else look_lid(&port);
 
-    DOCTOR_AUTO_LIST struct doctor_names counters;
+    DOCTOR_AUTO_LIST struct doctor_names counters = {0};
     doctor_list(doctor, &counters, "%s/hw_counters", port.folder);
     look_loss(&port, &counters);
     look_flow_control(&port);

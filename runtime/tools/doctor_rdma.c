@@ -24,7 +24,7 @@ static const struct {
 /* The module that is lacking for a card of this machine; NULL if there is no card that we know of. address: of the card. */
 static const char *module_for_card(const struct doctor *doctor, char *address_out, size_t bytes)
 {
-    DOCTOR_AUTO_LIST struct doctor_names cards;
+    DOCTOR_AUTO_LIST struct doctor_names cards = {0};
     doctor_list(doctor, &cards, "/sys/bus/pci/devices");
     for (size_t i = 0; i < cards.count; i++) {
         char driver[DOCTOR_NAME_MAX];
@@ -41,7 +41,7 @@ static const char *module_for_card(const struct doctor *doctor, char *address_ou
 /* An interface that Soft-RoCE could use: the first one that is up and is not the loopback. */
 static void plain_interface(const struct doctor *doctor, char *name_out, size_t bytes)
 {
-    DOCTOR_AUTO_LIST struct doctor_names interfaces;
+    DOCTOR_AUTO_LIST struct doctor_names interfaces = {0};
     doctor_list(doctor, &interfaces, "/sys/class/net");
     snprintf(name_out, bytes, "eth0");
     for (size_t i = 0; i < interfaces.count; i++) {
@@ -128,7 +128,7 @@ static void look_library(struct doctor *doctor)
 /* The device file of an RDMA device: uverbs0. */
 static bool device_file(const struct doctor *doctor, const char *device, char *name_out, size_t bytes)
 {
-    DOCTOR_AUTO_LIST struct doctor_names files;
+    DOCTOR_AUTO_LIST struct doctor_names files = {0};
     doctor_list(doctor, &files, "/sys/class/infiniband_verbs");
     for (size_t i = 0; i < files.count; i++) {
         char owner[DOCTOR_NAME_MAX];
@@ -185,7 +185,7 @@ static double link_gbps(const struct doctor *doctor, const char *device, const c
 static double port_gbps(const struct doctor *doctor, const char *device)
 {
     double                               fastest = 0;
-    DOCTOR_AUTO_LIST struct doctor_names ports;
+    DOCTOR_AUTO_LIST struct doctor_names ports   = {0};
     doctor_list(doctor, &ports, "/sys/class/infiniband/%s/ports", device);
     for (size_t i = 0; i < ports.count; i++) {
         char rate[64];
@@ -240,7 +240,7 @@ static bool kind_is_right(struct doctor *doctor, const struct doctor_rdma *devic
 
 static void look_device(struct doctor *doctor, struct doctor_rdma *device)
 {
-    DOCTOR_AUTO_LIST struct doctor_names ports;
+    DOCTOR_AUTO_LIST struct doctor_names ports = {0};
     char                                 path[PATH_MAX], firmware[64];
     snprintf(path, sizeof path, "/sys/class/infiniband/%s/device", device->name);
     bool hardware = doctor_pci_look(doctor, path, &device->pci);
@@ -260,7 +260,7 @@ static void look_device(struct doctor *doctor, struct doctor_rdma *device)
 
 void doctor_look_rdma(struct doctor *doctor, struct doctor_devices *devices_out)
 {
-    DOCTOR_AUTO_LIST struct doctor_names names;
+    DOCTOR_AUTO_LIST struct doctor_names names = {0};
     char                                 card[DOCTOR_NAME_MAX];
     doctor_list(doctor, &names, "/sys/class/infiniband");
     devices_out->rdma_count = 0;

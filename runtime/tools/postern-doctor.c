@@ -63,28 +63,26 @@ static SHMEMI_NORETURN void wrong_option(const char *what, const char *option)
     exit(STATUS_TROUBLE);
 }
 
-/* The value of an option, from the next argument or behind '='; NULL if argument i is another option. */
-static const char *value_of(const char *option, int argc, char **argv, int *i)
+/* Is argument i this option? Then its value is behind '=', or the next argument. */
+static bool has_value(const char *option, int argc, char **argv, int *i, const char **value_out)
 {
-    size_t length = strlen(option);
-    if (strncmp(argv[*i], option, length) != 0) return NULL;
-    if (argv[*i][length] == '=') return argv[*i] + length + 1;
-    if (argv[*i][length] != '\0') return NULL;
-    if (*i + 1 >= argc) wrong_option("no value after", option);
-    return argv[++*i];
+    if (strncmp(argv[*i], option, strlen(option)) != 0) return false;
+    const char *rest = argv[*i] + strlen(option);
+    if (*rest != '=' && *rest != '\0') return false;
+    if (*rest == '\0' && *i + 1 >= argc) wrong_option("no value after", option);
+    *value_out = *rest == '=' ? rest + 1 : argv[++*i];
+    return true;
 }
 
 static struct wishes read_options(int argc, char **argv)
 {
     struct wishes wishes = {0};
     for (int i = 1; i < argc; i++) {
-        const char *value;
         if (strcmp(argv[i], "--json") == 0) {
             wishes.json = true;
-        } else if ((value = value_of("--prometheus", argc, argv, &i))) {
-            wishes.prometheus = value;
-        } else if ((value = value_of("--root", argc, argv, &i))) {
-            wishes.root = value;
+        } else if (has_value("--prometheus", argc, argv, &i, &wishes.prometheus) ||
+                   has_value("--root", argc, argv, &i, &wishes.root)) {
+            continue;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(help, stdout);
             exit(EXIT_SUCCESS);
