@@ -15,7 +15,7 @@ grep -oE '^[a-z]+ +[a-z0-9-]+' out | cmp -s - first || fail "--root / finds some
 run bash -c 'ulimit -l 64 && exec "$@"' limited "$doctor" --json
 python3 -m json.tool out >/dev/null || fail "no JSON"
 out_has '"check": "memlock"'
-if command -v valgrind >/dev/null && ! ldd "$doctor" | grep -q 'lib[a-z]*san'; then # valgrind and sanitizers exclude each other
+if command -v valgrind >/dev/null && ! nm -D "$doctor" | grep -qE '__(asan|tsan)_init'; then # these exclude each other
     machine sick_container
     run valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite "$doctor" --root "$work/root"
     status 2
