@@ -110,7 +110,8 @@ static int to_receive(struct verbs *verbs, struct ibv_qp *qp, const struct ib_en
 
 static int to_send(struct verbs *verbs, struct ibv_qp *qp, uint32_t psn, unsigned rd_atomic)
 {
-    enum { TIMEOUT = 16, RETRIES = 7, FOR_EVER = 7 }; /* 0.27 s for an acknowledgement, and 7 times again */
+    /* 0.27 s for an acknowledgement, and 6 times again: of 7 Soft-RoCE makes "for ever". */
+    enum { TIMEOUT = 16, RETRIES = 6, FOR_EVER = 7 };
     unsigned           own  = (unsigned)verbs->device.port.limits.max_qp_init_rd_atom;
     struct ibv_qp_attr attr = {
         .qp_state      = IBV_QPS_RTS,

@@ -48,12 +48,25 @@ static int take_slot(struct lane *lane, void **slot_out)
     return *slot_out ? 0 : -EAGAIN;
 }
 
-/* Symmetric, or registered for this operation. */
-static int use_in_place(struct batch *batch, struct record *record, struct ibv_send_wr *wr, const struct shmemt_piece *piece,
-                        enum shmemt_memory kind, bool into)
+static size_t total_bytes(const struct shmemt_xfer *xfer)
 {
-    struct ib_local local;
-    int err = shmemt_ibverbs_memory_local(batch->link->lane->verbs->memory, piece->local, piece->bytes, kind, into, &local);
+    size_t total = 0;
+    if (xfer->piece_count == 0) return xfer->bytes * xfer->blocks;
+    for (size_t i = 0; i < xfer->piece_count; i++) total += xfer->pieces[i].bytes;
+    return total;
+}
+
+/*
+ * Symmetric, or registered for this operation. What all pieces of one need together may be more than there ever is: that is no matter of
+ * waiting.
+ */
+static int use_in_place(struct batch *batch, struct record *record, struct ibv_send_wr *wr, const struct shmemt_piece *piece,
+                        const struct shmemt_xfer *xfer, bool into)
+{
+    struct ib_memory *memory = batch->link->lane->verbs->memory;
+    struct ib_local   local;
+    int               err = shmemt_ibverbs_memory_local(memory, piece->local, piece->bytes, xfer->local_memory, into, &local);
+    if (err == -EAGAIN && !shmemt_ibverbs_memory_possible(memory, total_bytes(xfer))) return -ENOMEM;
     if (err) return err;
     record->hold = local.hold;
     if (local.hold) batch->wants_completion = true;
@@ -115,14 +128,6 @@ static int add_copy(struct batch *batch, struct copier *copier, struct ibv_send_
     return 0;
 }
 
-static size_t total_bytes(const struct shmemt_xfer *xfer)
-{
-    size_t total = 0;
-    if (xfer->piece_count == 0) return xfer->bytes * xfer->blocks;
-    for (size_t i = 0; i < xfer->piece_count; i++) total += xfer->pieces[i].bytes;
-    return total;
-}
-
 int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
                                  bool *copied_out)
 {
@@ -148,7 +153,7 @@ int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *re
         } else if (small) {
             err = add_copy(batch, &copier, wr, record, &piece);
         } else {
-            err    = use_in_place(batch, record, wr, &piece, xfer->local_memory, false);
+            err    = use_in_place(batch, record, wr, &piece, xfer, false);
             copied = false;
         }
         if (err) return err;
@@ -247,7 +252,7 @@ static int add_get(struct batch *batch, const struct ib_remote *remote, const st
         batch_source(batch, wr, piece->local, piece->bytes, lkey);
         return 0;
     }
-    if (!host || piece->bytes > COPY_BYTES_MAX) return use_in_place(batch, record, wr, piece, xfer->local_memory, true);
+    if (!host || piece->bytes > COPY_BYTES_MAX) return use_in_place(batch, record, wr, piece, xfer, true);
     int err = take_slot(lane, &record->slot);
     if (err) return err;
     record->local = piece->local;
