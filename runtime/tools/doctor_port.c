@@ -22,32 +22,59 @@ struct port {
 /* ---- state and rate ---- */
 
 /* "4: ACTIVE" */
-static bool look_state(const struct port *port)
+static bool is_active(const struct doctor *doctor, const char *device, const char *number)
 {
-    char state[32], physical[32];
+    char state[32];
+    return doctor_read_line(doctor, state, sizeof state, "/sys/class/infiniband/%s/ports/%s/state", device, number) &&
+           strstr(state, "ACTIVE");
+}
+
+static bool any_active(const struct doctor *doctor)
+{
+    DOCTOR_AUTO_LIST struct doctor_names devices = {0};
+    doctor_list(doctor, &devices, "/sys/class/infiniband");
+    for (size_t i = 0; i < devices.count; i++) {
+        DOCTOR_AUTO_LIST struct doctor_names ports = {0};
+        doctor_list(doctor, &ports, "/sys/class/infiniband/%s/ports", devices.name[i]);
+        for (size_t p = 0; p < ports.count; p++) {
+            if (is_active(doctor, devices.name[i], ports.name[p])) return true;
+        }
+    }
+    return false;
+}
+
+/* Beside a port that works, one that does not is often one that nobody has plugged a cable into. */
+static void port_is_down(const struct port *port)
+{
+    char              state[32], physical[32];
+    bool              others = any_active(port->doctor);
+    enum doctor_state worth  = others ? DOCTOR_DEGRADED : DOCTOR_MISSING;
+    const char       *why    = others ? "PEs have the other ports only" : "no PE can use RDMA";
     doctor_read_line(port->doctor, state, sizeof state, "%s/state", port->folder);
     doctor_read_line(port->doctor, physical, sizeof physical, "%s/phys_state", port->folder);
-    if (strstr(state, "ACTIVE")) {
-        doctor_find(port->doctor, DOCTOR_OK, "port-state", port->object, "active, %s", port->ethernet ? "Ethernet" : "InfiniBand");
-        return true;
-    }
-    const char *why = "no PE can use this port";
     if (!port->ethernet && strstr(state, "INIT")) {
-        doctor_find(port->doctor, DOCTOR_MISSING, "port-state", port->object,
+        doctor_find(port->doctor, worth, "port-state", port->object,
                     "the link is up, but the subnet manager has not made it active" WHY "%s" FIX
                     "systemctl start opensm on one machine of the fabric, or look at the switch that runs the subnet manager",
                     why);
     } else if (strstr(physical, "Disabled") && port->interface[0]) {
-        doctor_find(port->doctor, DOCTOR_MISSING, "port-state", port->object,
-                    "the port is turned off (%s)" WHY "%s" FIX "ip link set %s up", physical, why, port->interface);
+        doctor_find(port->doctor, worth, "port-state", port->object, "the port is turned off (%s)" WHY "%s" FIX "ip link set %s up",
+                    physical, why, port->interface);
     } else {
-        doctor_find(port->doctor, DOCTOR_MISSING, "port-state", port->object,
-                    "the port is %s, its link %s" WHY "%s" FIX "plug in its cable and turn on the port of the switch; then: %s%s%s",
-                    state[0] ? state : "not told", physical[0] ? physical : "not told", why,
-                    port->interface[0] ? "ip link set " : "rdma link show ", port->interface[0] ? port->interface : port->object,
-                    port->interface[0] ? " up" : "");
+        doctor_find(port->doctor, worth, "port-state", port->object,
+                    "the port is %s, its link %s" WHY "%s" FIX
+                    "plug in its cable and turn on the port of the switch; rdma link show %s tells when it is up",
+                    state[0] ? state : "not told", physical[0] ? physical : "not told", why, port->object);
     }
-    return false;
+}
+
+static bool look_state(const struct port *port)
+{
+    bool active = is_active(port->doctor, port->device->name, port->number);
+    if (active)
+        doctor_find(port->doctor, DOCTOR_OK, "port-state", port->object, "active, %s", port->ethernet ? "Ethernet" : "InfiniBand");
+    else port_is_down(port);
+    return active;
 }
 
 static double rate_of(const struct doctor *doctor, const char *device, const char *number, char *text_out, size_t bytes)
@@ -71,10 +98,7 @@ static double best_rate_of_kin(const struct port *port, char *kin_out, size_t by
         doctor_read_line(port->doctor, text, sizeof text, "/sys/class/infiniband/%s/device/device", devices.name[i]);
         if (strcmp(text, model) != 0) continue;
         for (size_t p = 0; p < ports.count; p++) {
-            if (!doctor_read_line(port->doctor, text, sizeof text, "/sys/class/infiniband/%s/ports/%s/state", devices.name[i],
-                                  ports.name[p]) ||
-                !strstr(text, "ACTIVE"))
-                continue;
+            if (!is_active(port->doctor, devices.name[i], ports.name[p])) continue;
             double rate = rate_of(port->doctor, devices.name[i], ports.name[p], text, sizeof text);
             if (rate <= best) continue;
             best = rate;
@@ -418,9 +442,8 @@ void doctor_look_port(struct doctor *doctor, const struct doctor_rdma *device, c
     port.ethernet = doctor_read_line(doctor, layer, sizeof layer, "%s/link_layer", port.folder) && strcmp(layer, "Ethernet") == 0;
     find_interface(&port);
 
-    bool active = look_state(&port);
+    if (!look_state(&port)) return; /* without a link it has no rate, and often no address */
     look_mtu(&port);
-    if (!active) return; /* a port without a link has no rate, and often no address */
     look_rate(&port);
     if (port.ethernet) look_roce_gid(&port);
     else look_lid(&port);

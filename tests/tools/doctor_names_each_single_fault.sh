@@ -46,7 +46,16 @@ machine roce_two_cards
 # ---- the port
 set_file $port/state '1: DOWN'
 set_file $port/phys_state '2: Polling'
-fault missing port-state mlx5_1/1 'fix: plug in its cable .*ip link set ens2np0 up'
+fault degraded port-state mlx5_1/1 'why: PEs have the other ports only'
+set_file $port/state '1: DOWN'
+set_file $port/phys_state '2: Polling'
+set_file ${port/mlx5_1/mlx5_0}/state '1: DOWN' # the only other one
+examine
+status 2
+count 2 '^missing +port-state' out
+count 2 'why: no PE can use RDMA' out
+out_has 'fix: plug in its cable .*rdma link show mlx5_1/1'
+machine roce_two_cards
 set_file $port/rate '25 Gb/sec (1X EDR)'
 fault degraded port-rate mlx5_1/1 '25 Gb/sec \(1X EDR\), where mlx5_0/1 on the same model runs at 100 Gb/s'
 for mtu in 4191:2048 2144:2048 2143:1024 1500:1024 1119:512 607:256; do
@@ -97,7 +106,7 @@ set_file $port/lid 0x1a
 fault ok port-gid mlx5_1/1 'LID 26'
 set_file $port/link_layer InfiniBand
 set_file $port/state '2: INIT'
-fault missing port-state mlx5_1/1 'fix: systemctl start opensm'
+fault degraded port-state mlx5_1/1 'fix: systemctl start opensm'
 set_file sys/class/infiniband/mlx5_1/node_type '4: RNIC'
 fault missing rdma-device mlx5_1 'iWARP'
 set_file sys/class/infiniband/mlx5_1/node_type '7: unspecified'
