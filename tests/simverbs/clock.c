@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Time and chance. Free-running: the machine's clock, and one sequence of random numbers for each process.
+ * Time and chance: the scheduler's, or the machine's clock and a sequence of random numbers of this process's own.
  */
-#include "sim.h"
+#include "schedule.h"
 
 #include <time.h>
 
@@ -12,6 +12,7 @@ uint64_t sim_now_ns(void)
 {
     struct timespec now;
 
+    if (sim_schedule_on()) return sim_schedule_now_ns();
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -19,6 +20,7 @@ uint64_t sim_now_ns(void)
 /* splitmix64 */
 uint64_t sim_random(void)
 {
+    if (sim_schedule_on()) return sim_schedule_random();
     if (state == 0) state = ((uint64_t)sim_options.seed << 32) + (uint64_t)sim_fabric_slot() + 1;
     state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t z = state;

@@ -3,7 +3,7 @@
  * Completion queues, their channels, and asynchronous events. A channel and the events of a context are pipes of object
  * numbers: a number whose object is gone by then is skipped.
  */
-#include "sim.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,6 +218,7 @@ int sim_poll_cq(struct ibv_cq *ibv_cq, int entries, struct ibv_wc *wc)
     }
     if (n == 0 && cq->overrun) n = -1;
     sim_unlock();
+    if (n) sim_schedule_busy();
     empty_polls = n ? 0 : empty_polls + 1;
     return n;
 }

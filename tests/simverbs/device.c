@@ -2,7 +2,7 @@
  *
  * Devices and their contexts: sim0 .. simN, one active port each, four GIDs as a RoCE port with one IPv4 address has.
  */
-#include "sim.h"
+#include "schedule.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -18,8 +18,10 @@ struct sim sim = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static struct sim_device devices[SIM_DEVICES_MAX];
 static pthread_once_t    once = PTHREAD_ONCE_INIT;
 
+/* Every verb begins here. */
 void sim_lock(void)
 {
+    sim_schedule_yield();
     pthread_mutex_lock(&sim.lock);
 }
 
@@ -109,7 +111,8 @@ static unsigned gid_type(unsigned index)
 
 static void make_devices(void)
 {
-    sim_options_read();
+    if (!sim_schedule_on()) /* which reads them for each seed */
+        sim_options_read();
     for (unsigned d = 0; d < sim_options.devices; d++) {
         struct ibv_device *device = &devices[d].device;
         devices[d].number         = d;
@@ -124,7 +127,8 @@ static void make_devices(void)
 
 struct ibv_device **ibv_get_device_list(int *count_out)
 {
-    pthread_once(&once, make_devices);
+    if (sim_schedule_on()) make_devices();
+    else pthread_once(&once, make_devices);
     struct ibv_device **list = calloc(sim_options.devices + 1, sizeof(*list));
     if (!list) return NULL;
     for (unsigned d = 0; d < sim_options.devices; d++) list[d] = &devices[d].device;

@@ -12,7 +12,7 @@
  * different messages in theirs (unless both go to memory registered with relaxed ordering, or the fabric is unordered);
  * receives, reads and atomics after all bytes before them.
  */
-#include "sim.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -64,12 +64,20 @@ static void copy(void *to, const void *from, size_t bytes)
 
 /* ---- lists of what is held back ---- */
 
+/* Due some time from now, but not before what waits already: order within a list is kept. */
 static void held_append(struct sim_held_list *list, struct sim_held *held)
 {
+    uint64_t due_ns = sim_now_ns() + sim_random_below(sim_options.delay_ns_max);
+
     held->next = NULL;
-    if (!list->first) list->last = &list->first;
-    *list->last = held;
-    list->last  = &held->next;
+    if (!list->first) {
+        list->last   = &list->first;
+        list->due_ns = 0;
+    }
+    if (list->due_ns < due_ns) list->due_ns = due_ns;
+    held->due_ns = list->due_ns;
+    *list->last  = held;
+    list->last   = &held->next;
 }
 
 static void held_clear(struct sim_held_list *list)
@@ -90,16 +98,6 @@ static struct sim_held *held_pop_due(struct sim_held_list *list, uint64_t now_ns
     return held;
 }
 
-/* Later than what waits already: order within a list is kept. */
-static uint64_t due_time(const struct sim_held_list *list)
-{
-    uint64_t due = sim_now_ns() + sim_random_below(sim_options.delay_ns_max);
-
-    for (const struct sim_held *held = list->first; held; held = held->next)
-        if (held->due_ns > due) due = held->due_ns;
-    return due;
-}
-
 /* ---- completions ---- */
 
 static void deliver(struct sim_qp *qp, struct ibv_cq *cq, struct sim_cqe *cqe, bool solicited)
@@ -115,7 +113,6 @@ static void deliver(struct sim_qp *qp, struct ibv_cq *cq, struct sim_cqe *cqe, b
     held->cq        = (struct sim_cq *)cq;
     held->cqe       = *cqe;
     held->solicited = solicited;
-    held->due_ns    = due_time(&qp->completions);
     held_append(&qp->completions, held);
 }
 
@@ -893,7 +890,6 @@ static void hold_packet(const struct sim_packet *p)
     struct sim_held *held = malloc(sizeof(*held) + p->bytes);
     if (!held) abort();
     memcpy(&held->packet, p, sizeof(*p) + p->bytes);
-    held->due_ns = due_time(&qp->arrivals);
     held_append(&qp->arrivals, held);
 }
 
@@ -1013,6 +1009,7 @@ bool sim_engine_run(void)
 {
     int rounds = 0;
 
+    if (sim_schedule_on()) return false; /* the NIC moves when it is chosen */
     while (rounds < ROUNDS_MAX && run_once()) rounds++;
     return rounds > 0;
 }
@@ -1050,6 +1047,98 @@ void sim_engine_reset_qp(struct sim_qp *qp)
     qp->receive_taken = qp->ack_due = qp->nak_due = false;
 }
 
+void sim_engine_posted(void)
+{
+    sim_schedule_busy();
+    if (sim_options.chaos || sim_schedule_on()) sim_fabric_ring_mine();
+    else sim_engine_run();
+}
+
+/* ---- one step, when the scheduler has chosen this NIC ---- */
+
+enum action { ACTION_TIMER, ACTION_ARRIVAL, ACTION_COMPLETION, ACTION_LAND, ACTION_ANSWER, ACTION_SEND, ACTIONS };
+
+static bool act(struct sim_qp *qp, enum action action)
+{
+    uint64_t         now  = sim_now_ns();
+    struct sim_held *held = NULL;
+
+    switch (action) {
+    case ACTION_TIMER: return run_timer(qp);
+    case ACTION_ARRIVAL:
+        held = qp->landing_count < LANDINGS_MAX ? held_pop_due(&qp->arrivals, now) : NULL;
+        if (held) take_packet(&held->packet);
+        break;
+    case ACTION_COMPLETION:
+        held = held_pop_due(&qp->completions, now);
+        if (held) sim_completion_add(held->cq, &held->cqe, held->solicited);
+        break;
+    case ACTION_LAND: return land_one(qp);
+    case ACTION_ANSWER: return send_answer(qp);
+    case ACTION_SEND: return send_next(qp);
+    case ACTIONS: break;
+    }
+    free(held);
+    return held != NULL;
+}
+
+static bool act_somehow(struct sim_qp *qp)
+{
+    unsigned first = sim_random_below(ACTIONS);
+
+    for (unsigned i = 0; i < ACTIONS; i++)
+        if (act(qp, (enum action)((first + i) % ACTIONS))) return true;
+    return false;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When a queue pair, which has nothing to do now, may have something. */
+static uint64_t next_due(const struct sim_qp *qp)
+{
+    uint64_t due = UINT64_MAX;
+
+    if (qp->timer_ns) due = earlier(due, qp->timer_ns);
+    if (qp->rnr_until_ns > sim_now_ns()) due = earlier(due, qp->rnr_until_ns);
+    if (qp->arrivals.first) due = earlier(due, qp->arrivals.first->due_ns);
+    if (qp->completions.first) due = earlier(due, qp->completions.first->due_ns);
+    return due;
+}
+
+void sim_engine_step(void)
+{
+    unsigned count = 0;
+    uint64_t due   = UINT64_MAX;
+    bool     some  = pull_packets();
+
+    if (nobodies) send_nobodies();
+    for (const struct sim_qp *qp = sim.qp_list; qp; qp = qp->next) count++;
+    unsigned       skip = sim_random_below(count);
+    struct sim_qp *qp   = sim.qp_list;
+    while (skip--) qp = qp->next;
+    for (unsigned i = 0; i < count; i++, qp = qp->next ? qp->next : sim.qp_list) {
+        if (act_somehow(qp)) {
+            some = true;
+            break;
+        }
+        due = earlier(due, next_due(qp));
+    }
+    if (some) sim_schedule_busy();
+    sim_schedule_nic_done(some ? 0 : due);
+}
+
+/* Nothing is left of the seed before. */
+void sim_engine_begin_seed(void)
+{
+    sim_options_read();
+    sim.qps.next = sim.mrs.next = sim.cqs.next = sim.srqs.next = sim.pds.next = 0;
+    atomic_owner                                                              = NULL;
+    sim_fabric_begin_seed();
+}
+
 /* When the thread is to look again though nothing rings. */
 static uint64_t sleep_time(void)
 {
@@ -1067,6 +1156,10 @@ static uint64_t sleep_time(void)
 static void *run_thread(void *unused)
 {
     (void)unused;
+    if (sim_schedule_on()) {
+        sim_schedule_nic_run();
+        return NULL;
+    }
     sim_lock();
     while (sim.running) {
         uint32_t doorbell = sim_fabric_doorbell();
@@ -1088,7 +1181,8 @@ int sim_engine_start(void)
     if (err) return err;
     sim.key_salt = (uint32_t)sim_random();
     sim.running  = true;
-    err          = pthread_create(&sim.thread, NULL, run_thread, NULL);
+    if (sim_schedule_on()) sim_schedule_nic_start();
+    err = pthread_create(&sim.thread, NULL, run_thread, NULL);
     if (err) {
         sim.running = false;
         sim_fabric_close();
@@ -1101,7 +1195,8 @@ void sim_engine_stop(void)
     sim_lock();
     sim.running = false;
     sim_unlock();
-    sim_fabric_ring_mine();
+    if (sim_schedule_on()) sim_schedule_nic_stop();
+    else sim_fabric_ring_mine();
     pthread_join(sim.thread, NULL);
     while (nobodies) {
         struct sim_held *held = nobodies;

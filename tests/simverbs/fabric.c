@@ -7,7 +7,7 @@
  * slot d only. Indices are never set back: a new owner of a slot goes on where the old one stopped, and skips what was
  * meant for that one.
  */
-#include "sim.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,15 +37,17 @@ struct ring {
 };
 
 struct fabric {
-    _Atomic uint32_t slots; /* ever used */
-    _Atomic uint32_t sessions;
-    uint8_t          pad[56];
-    struct slot      slot[SIM_PROCESSES_MAX];
-    struct ring      ring[SIM_PROCESSES_MAX][SIM_PROCESSES_MAX]; /* [from][to] */
+    _Atomic uint32_t    slots; /* ever used */
+    _Atomic uint32_t    sessions;
+    uint8_t             pad[56];
+    struct sim_schedule schedule;
+    _Alignas(64) struct slot slot[SIM_PROCESSES_MAX];
+    struct ring ring[SIM_PROCESSES_MAX][SIM_PROCESSES_MAX]; /* [from][to] */
 };
 
 static struct fabric *fabric;
 static int            fabric_fd = -1;
+static bool           attached; /* for the life of the process, in a slot of its own choice */
 static unsigned       mine;
 static uint32_t       session;
 static uint64_t       reserved[SIM_PROCESSES_MAX]; /* head of each ring that I write, with what is not sent yet */
@@ -68,6 +70,7 @@ bool sim_fabric_alive(unsigned slot)
 {
     struct flock lock;
 
+    if (attached) return sim_schedule_alive(slot);
     if (slot == mine) return true;
     return lock_slot(slot, F_WRLCK, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
@@ -81,9 +84,9 @@ static void skip_old_packets(void)
     }
 }
 
-static int take_slot(void)
+static int take_slot(unsigned first, unsigned end)
 {
-    for (unsigned slot = 0; slot < SIM_PROCESSES_MAX; slot++) {
+    for (unsigned slot = first; slot < end; slot++) {
         struct flock lock;
         if (lock_slot(slot, F_WRLCK, F_SETLK, &lock) < 0) continue;
         mine = slot;
@@ -105,7 +108,7 @@ static int open_file(void)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-int sim_fabric_open(void)
+static int open_fabric(unsigned first, unsigned end)
 {
     int err = 0;
 
@@ -124,7 +127,7 @@ int sim_fabric_open(void)
         err = errno;
         goto close_file;
     }
-    err = take_slot();
+    err = take_slot(first, end);
     if (err) goto unmap;
     flock(fabric_fd, LOCK_UN);
     return 0;
@@ -143,8 +146,40 @@ out:
     return err;
 }
 
+int sim_fabric_open(void)
+{
+    return attached ? 0 : open_fabric(0, SIM_PROCESSES_MAX);
+}
+
+int sim_fabric_attach(unsigned slot, struct sim_schedule **schedule_out)
+{
+    int err = open_fabric(slot, slot + 1);
+
+    if (err) return err;
+    attached      = true;
+    *schedule_out = &fabric->schedule;
+    return 0;
+}
+
+/* A fresh fabric for the next seed, while nobody uses it: as if it were the first. */
+void sim_fabric_reset(void)
+{
+    unsigned processes = fabric->schedule.processes;
+
+    for (unsigned from = 0; from < processes; from++) {
+        for (unsigned to = 0; to < processes; to++) {
+            struct ring *ring = &fabric->ring[from][to];
+            atomic_store(&ring->head, 0);
+            atomic_store(&ring->tail, 0);
+            atomic_store(&ring->starved, 0);
+        }
+    }
+    atomic_store(&fabric->slots, processes);
+}
+
 void sim_fabric_close(void)
 {
+    if (attached) return;
     munmap(fabric, sizeof(struct fabric));
     close(fabric_fd); /* gives the slot back */
     fabric_fd = -1;
@@ -165,6 +200,10 @@ static void ring_doorbell(unsigned slot)
 {
     struct slot *s = &fabric->slot[slot];
 
+    if (attached) {
+        sim_schedule_nic_due(slot, 0);
+        return;
+    }
     /* Pairs with the fence in sim_fabric_sleep: the packet is published, then asleep is looked at. */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&s->asleep, memory_order_relaxed) == 0) return;
@@ -177,6 +216,12 @@ void sim_fabric_ring_mine(void)
 {
     atomic_fetch_add(&fabric->slot[mine].doorbell, 1);
     ring_doorbell(mine);
+}
+
+/* What is reserved in a fresh fabric. */
+void sim_fabric_begin_seed(void)
+{
+    for (unsigned slot = 0; slot < SIM_PROCESSES_MAX; slot++) reserved[slot] = 0;
 }
 
 struct sim_packet *sim_fabric_reserve(unsigned slot, uint32_t payload_bytes)

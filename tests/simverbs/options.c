@@ -55,7 +55,6 @@ struct flag {
     }
 static const struct flag flags[] = {
     FLAG("infiniband", infiniband),
-    FLAG("deterministic", deterministic),
     FLAG("chaos", chaos),
     FLAG("unordered", unordered),
 };

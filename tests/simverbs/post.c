@@ -95,8 +95,7 @@ int sim_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send
         if (!err) wr = wr->next;
     }
     if (err) *bad_wr = wr;
-    if (!sim_options.chaos) sim_engine_run();
-    else sim_fabric_ring_mine();
+    sim_engine_posted();
     sim_unlock();
     return err;
 }

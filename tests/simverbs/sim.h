@@ -47,9 +47,8 @@ struct sim_options {
     unsigned cqe_max;
     unsigned read_max; /* reads and atomics under way at once on one queue pair */
     unsigned message_bytes_max;
-    bool     deterministic; /* the token scheduler and simulated time            */
-    bool     chaos;         /* the seed chooses order, delays and pieces         */
-    bool     unordered;     /* messages of one queue pair may pass each other    */
+    bool     chaos;     /* the seed chooses order, delays and pieces         */
+    bool     unordered; /* messages of one queue pair may pass each other    */
     unsigned seed;
     unsigned delay_ns_max; /* of one packet, and of one completion              */
     /* Chances out of 1,000. */
@@ -267,6 +266,7 @@ struct sim_held {
 };
 
 struct sim_held_list {
+    uint64_t          due_ns; /* of the last */
     struct sim_held  *first;
     struct sim_held **last;
 };
@@ -402,6 +402,7 @@ int  sim_engine_start(void); /* 0 or an errno */
 void sim_engine_stop(void);
 bool sim_engine_run(void); /* everything that can be done now; false: nothing was */
 void sim_engine_complete_send(struct sim_qp *qp, uint32_t number, enum ibv_wc_status status);
+void sim_engine_posted(void); /* something was posted */
 void sim_engine_receive_done(struct sim_qp *qp, struct sim_cqe *cqe, bool solicited);
 void sim_engine_reset_qp(struct sim_qp *qp);
 

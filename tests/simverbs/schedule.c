@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The token. All that is here lies in the fabric and is changed only by who holds the token, so nothing is atomic but the
+ * words that threads sleep on.
+ *
+ * Time passes with every choice, a little; when nobody has anything to do but to look again, it goes on to the next moment
+ * at which a NIC has something to do, in steps of at most a millisecond, since programs have clocks of their own.
+ */
+#include "schedule.h"
+#include "simverbs.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { TURN_NONE, TURN_RUN, TURN_STOP };
+enum { STEP_NS_MIN = 20, STEP_NS_MAX = 120, IDLE_NS = 1000000 };
+
+static struct sim_schedule *schedule;
+static unsigned             my_process;
+static _Thread_local int    me = -1; /* number of this thread; -1: takes no part */
+
+/* ---- sleeping for the token ---- */
+
+static void wait_for(_Atomic uint32_t *word, uint32_t while_value)
+{
+    while (atomic_load_explicit(word, memory_order_acquire) == while_value)
+        syscall(SYS_futex, word, FUTEX_WAIT, while_value, NULL, NULL, 0);
+}
+
+static void set(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static uint32_t wait_for_turn(struct sim_actor *actor)
+{
+    wait_for(&actor->turn, TURN_NONE);
+    uint32_t turn = atomic_load_explicit(&actor->turn, memory_order_acquire);
+    atomic_store_explicit(&actor->turn, TURN_NONE, memory_order_relaxed);
+    return turn;
+}
+
+/* ---- chance and time ---- */
+
+uint64_t sim_schedule_random(void)
+{
+    schedule->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = schedule->random;
+    z          = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z          = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint64_t sim_schedule_now_ns(void)
+{
+    return schedule->now_ns;
+}
+
+bool sim_schedule_on(void)
+{
+    return schedule != NULL;
+}
+
+bool sim_schedule_takes_part(void)
+{
+    return me >= 0;
+}
+
+void sim_schedule_busy(void)
+{
+    if (schedule) schedule->idle = 0;
+}
+
+void sim_schedule_nic_due(unsigned slot, uint64_t due_ns)
+{
+    if (schedule && due_ns < schedule->nic[slot].due_ns) schedule->nic[slot].due_ns = due_ns;
+}
+
+void sim_schedule_nic_done(uint64_t due_ns)
+{
+    schedule->nic[my_process].due_ns = due_ns;
+}
+
+bool sim_schedule_alive(unsigned slot)
+{
+    return schedule->nic[slot].present && !schedule->nic[slot].vanished;
+}
+
+/* ---- the choice ---- */
+
+static bool is_due(const struct sim_actor *nic)
+{
+    return nic->present && !nic->vanished && nic->due_ns <= schedule->now_ns;
+}
+
+static uint64_t next_due(void)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (unsigned i = 0; i < schedule->processes; i++) {
+        const struct sim_actor *nic = &schedule->nic[i];
+        if (nic->present && !nic->vanished && nic->due_ns < due) due = nic->due_ns;
+    }
+    return due;
+}
+
+static void pass_time(void)
+{
+    schedule->now_ns += STEP_NS_MIN + sim_schedule_random() % (STEP_NS_MAX - STEP_NS_MIN);
+    if (++schedule->idle <= 3 * schedule->threads) return;
+    uint64_t due = next_due();
+    if (due <= schedule->now_ns) return;
+    uint64_t ahead = due - schedule->now_ns;
+    schedule->now_ns += ahead < IDLE_NS ? ahead : IDLE_NS;
+}
+
+static void note(unsigned number)
+{
+    schedule->trace = (schedule->trace ^ number ^ schedule->now_ns << 9) * UINT64_C(0x100000001b3);
+    schedule->steps++;
+}
+
+/* A NIC that has work, or a thread; NULL: there is neither. */
+static struct sim_actor *choose(void)
+{
+    unsigned nics[SIM_PROCESSES_MAX], threads[SIM_THREADS_MAX];
+    unsigned nic_count = 0, thread_count = 0;
+
+    for (unsigned i = 0; i < schedule->processes; i++)
+        if (is_due(&schedule->nic[i])) nics[nic_count++] = i;
+    for (unsigned i = 0; i < schedule->threads; i++)
+        if (schedule->thread[i].present) threads[thread_count++] = i;
+    if (nic_count == 0 && thread_count == 0) return NULL;
+    uint64_t r = sim_schedule_random();
+    if (thread_count == 0 || (nic_count > 0 && r & 1)) {
+        unsigned chosen = nics[(r >> 1) % nic_count];
+        note(chosen);
+        return &schedule->nic[chosen];
+    }
+    unsigned chosen = threads[(r >> 1) % thread_count];
+    note(SIM_PROCESSES_MAX + chosen);
+    return &schedule->thread[chosen];
+}
+
+static void run_nic(void)
+{
+    while (pthread_mutex_trylock(&sim.lock)) sched_yield(); /* a thread that takes no part has it */
+    sim_engine_step();
+    pthread_mutex_unlock(&sim.lock);
+}
+
+/* Who is next? The own NIC's steps are taken here, without a change of threads. NULL: nobody is left. */
+static struct sim_actor *choose_other(const struct sim_actor *self)
+{
+    for (;;) {
+        pass_time();
+        struct sim_actor *chosen = choose();
+        if (chosen == self || chosen != &schedule->nic[my_process]) return chosen;
+        run_nic();
+    }
+}
+
+static void pass_on(struct sim_actor *self)
+{
+    struct sim_actor *next = choose_other(self);
+
+    if (next == self) return;
+    set(&next->turn, TURN_RUN);
+    wait_for_turn(self);
+}
+
+void sim_schedule_yield(void)
+{
+    if (me >= 0) pass_on(&schedule->thread[me]);
+}
+
+/* ---- the NIC's thread ---- */
+
+void sim_schedule_nic_start(void)
+{
+    struct sim_actor *nic = &schedule->nic[my_process];
+
+    nic->due_ns  = UINT64_MAX;
+    nic->present = true;
+}
+
+/* Steps, one at each turn, until sim_schedule_nic_stop(). */
+void sim_schedule_nic_run(void)
+{
+    struct sim_actor *nic = &schedule->nic[my_process];
+
+    while (wait_for_turn(nic) == TURN_RUN) {
+        struct sim_actor *next = nic;
+        do {
+            run_nic();
+            pass_time();
+            next = choose();
+        } while (next == nic);
+        if (next) set(&next->turn, TURN_RUN);
+    }
+}
+
+void sim_schedule_nic_stop(void)
+{
+    struct sim_actor *nic = &schedule->nic[my_process];
+
+    nic->present = false;
+    set(&nic->turn, TURN_STOP);
+}
+
+/* ---- what programs call ---- */
+
+void simverbs_attach(unsigned process, unsigned processes, unsigned threads)
+{
+    my_process = process;
+    if (processes > SIM_PROCESSES_MAX || processes * threads > SIM_THREADS_MAX || sim_fabric_attach(process, &schedule)) {
+        fprintf(stderr, "simverbs: cannot take part in a schedule of %u processes\n", processes);
+        abort();
+    }
+    schedule->processes = processes;
+    schedule->threads   = processes * threads;
+}
+
+static void reset(uint64_t seed)
+{
+    schedule->random = seed * UINT64_C(0xd1342543de82ef95) + 1;
+    schedule->now_ns = 1000000000;
+    schedule->steps = schedule->idle = 0;
+    schedule->trace                  = UINT64_C(0xcbf29ce484222325);
+    for (unsigned i = 0; i < schedule->processes; i++) {
+        assert(!schedule->nic[i].present); /* or a device was left open */
+        schedule->nic[i].vanished = false;
+    }
+    for (unsigned i = 0; i < schedule->threads; i++) schedule->thread[i].present = true;
+    sim_fabric_reset();
+}
+
+void simverbs_begin(unsigned thread, uint64_t seed)
+{
+    unsigned threads = schedule->threads / schedule->processes;
+
+    me                      = (int)(my_process * threads + thread);
+    struct sim_actor *first = &schedule->thread[0];
+    if (atomic_fetch_add(&schedule->arrived, 1) + 1 == schedule->threads) {
+        atomic_store(&schedule->arrived, 0);
+        reset(seed);
+        set(&first->turn, TURN_RUN);
+    }
+    wait_for_turn(&schedule->thread[me]);
+    if (thread == 0) sim_engine_begin_seed();
+}
+
+void simverbs_end(void)
+{
+    struct sim_actor *self = &schedule->thread[me];
+
+    self->present          = false;
+    struct sim_actor *next = choose_other(self);
+    me                     = -1;
+    if (next) set(&next->turn, TURN_RUN);
+}
+
+void simverbs_yield(void)
+{
+    sim_schedule_yield();
+}
+
+bool simverbs_takes_part(void)
+{
+    return me >= 0;
+}
+
+uint64_t simverbs_now_ns(void)
+{
+    return schedule->now_ns;
+}
+
+uint64_t simverbs_steps(void)
+{
+    return schedule->steps;
+}
+
+uint64_t simverbs_trace(void)
+{
+    return schedule->trace;
+}
+
+void simverbs_vanish(unsigned process)
+{
+    schedule->nic[process].vanished = true;
+}
+
+void simverbs_describe(void)
+{
+    fprintf(stderr, "  at %llu ns, NIC due at %lld\n", (unsigned long long)schedule->now_ns,
+            (long long)schedule->nic[my_process].due_ns);
+    for (const struct sim_qp *qp = sim.qp_list; qp; qp = qp->next) {
+        fprintf(
+            stderr,
+            "  queue pair %u, state %d: posted %u sent %u+%llu done %u+%llu polled %u, reads %u, timer %lld, RNR until %lld%s\n",
+            qp->ex.qp_base.qp_num, (int)qp->ex.qp_base.state, qp->posted, qp->sent, (unsigned long long)qp->sent_bytes, qp->done,
+            (unsigned long long)qp->done_bytes, qp->polled, qp->reads, (long long)qp->timer_ns, (long long)qp->rnr_until_ns,
+            qp->nobody ? ", nobody answers" : "");
+        fprintf(stderr,
+                "    expects %u+%llu, landings %u, responses %s, acknowledgement %s, refusal %s, receives %u, arrivals %s\n",
+                qp->expected, (unsigned long long)qp->expected_bytes, qp->landing_count, qp->responses ? "yes" : "no",
+                qp->ack_due ? "due" : "no", qp->nak_due ? "due" : "no",
+                qp->ex.qp_base.srq
+                    ? ((struct sim_srq *)qp->ex.qp_base.srq)->receives.head - ((struct sim_srq *)qp->ex.qp_base.srq)->receives.tail
+                    : qp->receives.head - qp->receives.tail,
+                qp->arrivals.first ? "held" : "none");
+    }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The token scheduler, as the rest of the simulator sees it. Without simverbs_attach() none of this is on.
+ */
+#ifndef SIMVERBS_SCHEDULE_H
+#define SIMVERBS_SCHEDULE_H
+
+#include "sim.h"
+
+enum { SIM_THREADS_MAX = 256 };
+
+struct sim_actor {
+    _Atomic uint32_t turn;
+    bool             present;
+    bool             vanished; /* a NIC                                  */
+    uint64_t         due_ns;   /* a NIC: when it has something to do     */
+};
+
+struct sim_schedule {
+    _Atomic uint32_t arrived;
+    unsigned         processes;
+    unsigned         threads;
+    unsigned         idle; /* choices since anything happened */
+    uint64_t         random;
+    uint64_t         now_ns;
+    uint64_t         steps;
+    uint64_t         trace;
+    struct sim_actor nic[SIM_PROCESSES_MAX];
+    struct sim_actor thread[SIM_THREADS_MAX];
+};
+
+bool     sim_schedule_on(void);
+bool     sim_schedule_takes_part(void);
+uint64_t sim_schedule_random(void);
+uint64_t sim_schedule_now_ns(void);
+bool     sim_schedule_alive(unsigned slot);
+void     sim_schedule_yield(void); /* by a thread that takes part; others: nothing */
+void     sim_schedule_busy(void);  /* something has happened                       */
+
+void sim_schedule_nic_due(unsigned slot, uint64_t due_ns); /* at the latest */
+void sim_schedule_nic_done(uint64_t due_ns);               /* after a step of mine: when the next one is due */
+void sim_schedule_nic_start(void);
+void sim_schedule_nic_run(void);
+void sim_schedule_nic_stop(void);
+
+/* fabric.c */
+int  sim_fabric_attach(unsigned slot, struct sim_schedule **schedule_out);
+void sim_fabric_reset(void);
+void sim_fabric_begin_seed(void);
+
+/* engine.c */
+void sim_engine_step(void); /* one step of this process's NIC; sim.lock is held */
+void sim_engine_begin_seed(void);
+
+#endif

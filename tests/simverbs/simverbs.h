@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the simulator offers to programs that know of it: the token scheduler.
+ *
+ * A set of processes runs many seeds. In each, one thread at a time runs, the one that holds the token; every verbs call
+ * and simverbs_yield() pass it on to whom the seed chooses: a thread of any process, or the NIC of any process, which then
+ * takes one step. Time is simulated. So a seed decides everything, and a seed that failed is replayed alone.
+ *
+ * Threads that have not begun (and what they do outside verbs calls) are not ordered: they must not use verbs meanwhile.
+ * A thread with the token must not wait for another one but by simverbs_yield() in a loop.
+ */
+#ifndef SIMVERBS_SIMVERBS_H
+#define SIMVERBS_SIMVERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Once in each process, after fork: this is process number `process`, each has so many threads that take part. */
+void simverbs_attach(unsigned process, unsigned processes, unsigned threads);
+
+/*
+ * In every thread of every process: wait for all, then for the token. Thread 0 has read SIMVERBS again, so that it may differ
+ * from seed to seed; the value of `seed` there is not looked at. No verbs object of the seed before may be left.
+ */
+void simverbs_begin(unsigned thread, uint64_t seed);
+void simverbs_end(void); /* give the token away until the next begin */
+
+void     simverbs_yield(void);
+bool     simverbs_takes_part(void); /* this thread has begun                                            */
+uint64_t simverbs_now_ns(void);
+uint64_t simverbs_steps(void); /* choices made since all began: a guard against seeds without end */
+uint64_t simverbs_trace(void); /* a hash of the choices: equal for equal runs                     */
+
+/* What this process's queue pairs have under way, on standard error. */
+void simverbs_describe(void);
+
+/* From now on this process's NIC does nothing, as when the machine has lost its power. */
+void simverbs_vanish(unsigned process);
+
+#endif
