@@ -4,12 +4,15 @@
  * descriptors, so an idle PE costs nothing; while the program's threads call progress() themselves it stays out of their way and
  * looks again a millisecond later, or as soon as one of them goes to sleep. So a PE that computes delays others by a few milliseconds at most, one that waits not at all.
  *
- * Who sleeps in a wait is woken by this thread whenever it has brought something in: that may be what is waited for.
+ * Who sleeps in a wait for memory is woken by the transport when it has stored there, who waits for the end of an operation by this thread whenever
+ * something has moved. While a thread of the program sleeps its core is free, and one message is often followed by more: so then this thread looks for the
+ * next one for as long as a wait would spin before it sleeps too.
  * Design: docs/architecture.md "Progress".  Tests: tests/transport/, tests/cluster/.
  */
 #include "runtime/progress.h"
 
 #include "runtime/base/log.h"
+#include "runtime/base/num.h"
 #include "runtime/base/report.h"
 #include "runtime/service.h"
 #include "runtime/wait.h"
@@ -101,13 +104,32 @@ static bool sleep_in_poll(void)
     return poll(fds, count, timeout_ms) <= 0 || !(fds[0].revents & POLLIN);
 }
 
+/* For a while, if there is a core for it. True if something moved. */
+static bool look_for_more(void)
+{
+    enum { CLOCK_EVERY = 8 };
+    int64_t end_ns = shmemi_now_ns() + shmemi_state.spin_ns;
+    do {
+        for (int i = 0; i < CLOCK_EVERY; i++)
+            if (move_on()) return true;
+    } while (atomic_load_explicit(&shmemi_state.ctrl->asleep, memory_order_relaxed) != 0 && shmemi_now_ns() < end_ns);
+    return false;
+}
+
 static void *serve(void *unused)
 {
-    uint32_t seen = 0;
+    uint32_t seen   = 0;
+    bool     lately = false; /* something has moved since the last sleep */
     (void)unused;
     for (bool go_on = true; go_on && !atomic_load_explicit(&service.ends, memory_order_relaxed);) {
-        if (others_do_it(&seen)) nap();
-        else if (!move_on()) go_on = sleep_in_poll();
+        if (others_do_it(&seen)) {
+            nap();
+        } else if (move_on() || (lately && look_for_more())) {
+            lately = true;
+        } else {
+            lately = false;
+            go_on  = sleep_in_poll();
+        }
     }
     return NULL;
 }

@@ -358,7 +358,7 @@ void shmemi_wait_wake_own(void)
     struct shmemi_ctrl *ctrl = shmemi_state.ctrl;
     /* The transport's stores come before the look: this side of the protocol pays, since it runs seldom. */
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&ctrl->asleep, memory_order_relaxed) == 0) return;
+    if (!(atomic_load_explicit(&ctrl->asleep, memory_order_relaxed) & SHMEMI_WATCH_NOTHING)) return;
     if (atomic_exchange_explicit(&ctrl->asleep, 0, memory_order_acq_rel) == 0) return; /* another writer wakes */
     atomic_fetch_add_explicit(&ctrl->wake_count, 1, memory_order_release);
     syscall(SYS_futex, (void *)&ctrl->wake_count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

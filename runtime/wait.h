@@ -44,7 +44,10 @@ void shmemi_wait_for(const struct shmemi_wait *wait, shmemi_wait_ready *ready, v
 /* A PE of this node may sleep on [mapped, mapped + bytes), which was just stored to. Any thread. */
 void shmemi_wait_wake(unsigned local, const void *mapped, size_t bytes);
 
-/* This PE's own sleepers: a transport has brought something in, and does not say what. Any thread. */
+/*
+ * This PE's sleepers that wait for no symmetric memory, but for the end of an operation of their own: a transport has moved on. (Who waits for
+ * memory is woken by shmemi_wait_wake(), or looks for itself.) Any thread.
+ */
 void shmemi_wait_wake_own(void);
 
 /* As shmemt_job.wake: orders the stores before the look, then wakes if need be. */

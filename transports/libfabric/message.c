@@ -324,7 +324,7 @@ static void serve_numbered(struct fabric *fabric, struct peer *peer, const struc
     case MESSAGE_PIECES: apply_put(fabric, message, data, bytes); break;
     case MESSAGE_LOAD: value = load(fabric, message); break;
     case MESSAGE_AMO: value = apply_amo(fabric, message, data, bytes); break;
-    default: break; /* FLUSH: what was before it is there */
+    default: shmemt_libfabric_progress_wake(fabric, NULL, 0); /* FLUSH: writes are there that nobody was told of */
     }
     peer->applied++;
     peer->owes_ack = true;
