@@ -14,7 +14,7 @@ def make_cases(_):
     add("kv_cache.2x1", jobs.kv_cache, 1)
     add("kv_cache.2x2", jobs.kv_cache, 2)
     add("kv_cache.2x2c", jobs.kv_cache, 2, cyclic=True)
-    add("ping_pong.2x1", jobs.example, "ping_pong", 1)
+    add("ring.2x1", jobs.example, "ring", 1)
     add("stencil2d.2x2", jobs.example, "stencil2d", 2)
     add("random.2x1", jobs.stress, "random", 1)
     return rows + jobs.atomic_rows(2, 2)
