@@ -208,7 +208,7 @@ int sim_poll_cq(struct ibv_cq *ibv_cq, int entries, struct ibv_wc *wc)
     int                           n  = 0;
 
     /* Who polls in a loop does not keep its peer from running, where they share a core. */
-    if (empty_polls % 32 == 31) sched_yield();
+    if (empty_polls % 32 == 31 && !sim_schedule_on()) sched_yield();
     sim_lock();
     if (cq->head == cq->tail) sim_engine_run();
     while (n < entries && cq->tail != cq->head) {

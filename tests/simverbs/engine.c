@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -1130,9 +1131,23 @@ void sim_engine_step(void)
     sim_schedule_nic_done(some ? 0 : due);
 }
 
-/* Nothing is left of the seed before. */
+static void expect_empty(const struct sim_table *table, const char *what)
+{
+    for (uint32_t i = 0; i < table->next; i++) {
+        if (!sim_table_find(table, i)) continue;
+        fprintf(stderr, "simverbs: a %s was left by the seed before\n", what);
+        abort();
+    }
+}
+
+/* Nothing may be left of the seed before. */
 void sim_engine_begin_seed(void)
 {
+    expect_empty(&sim.qps, "queue pair");
+    expect_empty(&sim.mrs, "memory region");
+    expect_empty(&sim.cqs, "completion queue");
+    expect_empty(&sim.srqs, "shared receive queue");
+    expect_empty(&sim.pds, "protection domain");
     sim_options_read();
     sim.qps.next = sim.mrs.next = sim.cqs.next = sim.srqs.next = sim.pds.next = 0;
     atomic_owner                                                              = NULL;

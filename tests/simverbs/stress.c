@@ -284,6 +284,11 @@ static void tell_state(void)
     simverbs_describe();
 }
 
+static bool am_dead(void)
+{
+    return atomic_load(&world->vanished[pe.me]);
+}
+
 static void guard(void)
 {
     static uint64_t told;
@@ -319,17 +324,24 @@ static void progress(struct shmemt_ctx *ctx)
         if (said & 1u << who) take_as_lost(who);
 }
 
+/* The runtime's part: tell the transport of a peer that is gone, some time after. From then on its bytes stay as they are. */
+static void lose_those_that_are_gone(void)
+{
+    if (!pe.ctx || am_dead()) return;
+    for (int who = 0; who < pe.settings.pes; who++) {
+        if (!atomic_load(&world->vanished[who]) || atomic_load(&world->told[pe.me][who]) || below(200) != 0) continue;
+        pe.ops->lose_peer(pe.tp, who);
+        take_as_lost(who);
+    }
+}
+
 static void move_on(void)
 {
     if (pe.ctx) progress(pe.ctx);
+    lose_those_that_are_gone();
     simverbs_yield();
     receive_all();
     guard();
-}
-
-static bool am_dead(void)
-{
-    return atomic_load(&world->vanished[pe.me]);
 }
 
 /* Call it until it is not -EAGAIN. A dead PE stops in the middle. */
@@ -642,16 +654,6 @@ static bool all_received(void)
     return true;
 }
 
-/* The runtime's part: tell the transport of a peer that is gone, some time after. From then on its bytes stay as they are. */
-static void lose_those_that_are_gone(void)
-{
-    for (int who = 0; who < pe.settings.pes; who++) {
-        if (!atomic_load(&world->vanished[who]) || atomic_load(&world->told[pe.me][who]) || below(20) != 0) continue;
-        pe.ops->lose_peer(pe.tp, who);
-        take_as_lost(who);
-    }
-}
-
 static void check_that_lost_ones_write_no_more(void)
 {
     for (int who = 0; who < pe.settings.pes; who++)
@@ -669,7 +671,6 @@ static void act(void)
         atomic_store(&world->vanished[pe.me], true);
         return;
     }
-    lose_those_that_are_gone();
     if (what < 4) {
         struct way *way = &pe.ways[below(pe.way_count)];
         if (way_is_free(way)) send_round(way);
@@ -728,7 +729,6 @@ static void run_seed(uint64_t seed)
     meet(2);
     if (!am_dead()) {
         while (pe.settings.vanish && !atomic_load(&world->told[pe.me][0]) && pe.me != 0 && atomic_load(&world->vanished[0])) {
-            lose_those_that_are_gone();
             move_on();
         }
         expect_taken(UNTIL_TAKEN(pe.ops->quiet(pe.ctx, SHMEMT_ALL_PES)), pe.me, "the last quiet");
