@@ -116,8 +116,9 @@ static struct shmemt *open_one(const struct shmemt_ops *ops, struct shmemt_trait
     unsigned       bit = 1u << shmemi_state.job.agent;
     *traits_out        = (struct shmemt_traits){.caps = 0};
     int err            = ops->probe(&shmemi_state.job, traits_out);
-    if (!err && (traits_out->caps & SHMEMT_CAP_POSTED) && shmemi_state.job.agent == SHMEMT_AGENT_NIC &&
-        !(traits_out->agents & bit)) {
+    /* Who maps memory serves plain puts and gets all the same: connect_peer() looks for another way for the agent's words. */
+    if (!err && !(traits_out->caps & SHMEMT_CAP_MAP_HOST) && (traits_out->caps & SHMEMT_CAP_POSTED) &&
+        shmemi_state.job.agent == SHMEMT_AGENT_NIC && !(traits_out->agents & bit)) {
         *reason_out = "POSTERN_AMO is nic, and its device does not execute all atomics";
         return NULL;
     }
