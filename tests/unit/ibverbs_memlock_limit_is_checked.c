@@ -43,6 +43,7 @@ static void check_private(const struct ib_port *port, size_t room_mib)
     struct ib_memory              *memory;
     struct ib_local                first, second;
     CHECK_EQ_I64(shmemt_ibverbs_memory_open(&job, NULL, port, &memory), 0);
+    CHECK_EQ_U64(shmemt_ibverbs_memory_room(memory), room_mib * MIB);
     CHECK(shmemt_ibverbs_memory_possible(memory, room_mib * MIB));
     CHECK(!shmemt_ibverbs_memory_possible(memory, room_mib * MIB + 1));
     CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, buffer(0), (room_mib - 1) * MIB, SHMEMT_MEMORY_HOST, true, &first), 0);

@@ -211,6 +211,11 @@ struct ib_memory_counts shmemt_ibverbs_memory_counts(struct ib_memory *memory)
     return counts;
 }
 
+size_t shmemt_ibverbs_memory_room(const struct ib_memory *memory)
+{
+    return memory->bound;
+}
+
 bool shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes)
 {
     return bytes <= memory->bound;

@@ -86,11 +86,12 @@ int shmemt_ibverbs_memory_import(const struct shmemt_job *job, int pe, int segme
 int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t bytes, enum shmemt_memory kind, bool into,
                                 struct ib_local *local_out);
 /*
- * Can one operation have so much private memory registered at the same time, all its pieces together? If not, it would get -EAGAIN for ever, as
- * it waits for itself.
+ * How much private memory can be registered at the same time: what the limit on locked memory leaves, or SIZE_MAX. One operation that needs more, all
+ * its pieces together, would get -EAGAIN for ever, as it waits for itself.
  */
-bool shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes);
-void shmemt_ibverbs_memory_release(struct ib_memory *memory, struct ib_hold *hold); /* NULL: nothing */
+size_t shmemt_ibverbs_memory_room(const struct ib_memory *memory);
+bool   shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes);
+void   shmemt_ibverbs_memory_release(struct ib_memory *memory, struct ib_hold *hold); /* NULL: nothing */
 /* Is the whole range in one segment of this PE? No system call, no lock. Then *lkey_out is its key. */
 bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, const void *address, size_t bytes, uint32_t *lkey_out);
 
