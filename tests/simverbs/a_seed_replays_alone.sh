@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A seed makes the same choices whatever seeds came before it in the same processes: what failed in a long run is replayed by its number.
+set -u
+: "${STRESS:?program stress}" "${TRANSPORT_PATH:?folder of transport_ibverbs.so}"
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+for kind in "--pes 2" "--pes 3 --vanish"; do
+    # shellcheck disable=SC2086 # several words
+    "$STRESS" --path "$TRANSPORT_PATH" $kind --seeds 12 --verbose >out 2>err || fail "12 seeds of $kind"
+    grep ' steps, ' err >all
+    [ "$(sort -u -k6 all | wc -l)" = 12 ] || fail "different seeds make the same choices"
+    for seed in 1 5 9 12; do
+        # shellcheck disable=SC2086
+        "$STRESS" --path "$TRANSPORT_PATH" $kind --seed $seed --verbose >out 2>err || fail "seed $seed of $kind"
+        grep ' steps, ' err >alone
+        grep -qxF "$(cat alone)" all || fail "seed $seed of $kind alone: $(cat alone), among others: $(grep "^seed $seed:" all)"
+    done
+done
