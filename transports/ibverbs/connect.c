@@ -11,16 +11,17 @@
  * REPLY, a REPLY by a READY. If both begin at once, each takes the other's REQUEST as what it waits for: there is one connection and
  * nobody has to win. What is not answered is repeated, at growing intervals.
  *
- * A PE that does not answer for CONNECT_S is taken for dead, if it has a thread that would answer; else it is waited for.
+ * A PE that does not answer for POSTERN_IB_CONNECT_TIMEOUT is taken for dead, if it has a thread that would answer; else it is waited for.
  */
 #include "transports/ibverbs/verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS ((int64_t)1000000)
 
-enum { CONNECT_S = 10, AGAIN_MS = 10, AGAIN_MS_MAX = 500, TABLE_MIN = 64, RD_ATOMIC_MAX = 16 };
+enum { AGAIN_MS = 10, AGAIN_MS_MAX = 500, TABLE_MIN = 64, RD_ATOMIC_MAX = 16 };
 enum hello_kind { HELLO_REQUEST, HELLO_REPLY, HELLO_READY, HELLO_REFUSAL };
 
 static uint32_t qkey(const struct verbs *verbs)
@@ -72,15 +73,6 @@ static int enter(struct verbs *verbs, uint32_t qpn, struct link *link)
 
 /* ---- queue pairs ---- */
 
-static uint32_t setting(const char *name, uint32_t least, uint32_t most, uint32_t otherwise)
-{
-    const char *text = getenv(name);
-    char       *end;
-    if (!text || !*text) return otherwise;
-    unsigned long value = strtoul(text, &end, 10);
-    return *end == '\0' && value >= least && value <= most ? (uint32_t)value : otherwise;
-}
-
 static int to_init(struct verbs *verbs, struct ibv_qp *qp)
 {
     struct ibv_qp_attr attr = {
@@ -110,13 +102,12 @@ static int to_receive(struct verbs *verbs, struct ibv_qp *qp, const struct ib_en
 
 static int to_send(struct verbs *verbs, struct ibv_qp *qp, uint32_t psn, unsigned rd_atomic)
 {
-    /* 0.27 s for an acknowledgement, and 6 times again: of 7 Soft-RoCE makes "for ever". */
-    enum { TIMEOUT = 16, RETRIES = 6, FOR_EVER = 7 };
+    enum { FOR_EVER = 7 };
     unsigned           own  = (unsigned)verbs->device.port.limits.max_qp_init_rd_atom;
     struct ibv_qp_attr attr = {
         .qp_state      = IBV_QPS_RTS,
-        .timeout       = (uint8_t)setting("POSTERN_IB_TIMEOUT", 1, 31, TIMEOUT),
-        .retry_cnt     = (uint8_t)setting("POSTERN_IB_RETRIES", 0, 7, RETRIES),
+        .timeout       = verbs->timeout,
+        .retry_cnt     = verbs->retries,
         .rnr_retry     = FOR_EVER,
         .sq_psn        = psn,
         .max_rd_atomic = (uint8_t)(own < rd_atomic ? own : rd_atomic),
@@ -268,7 +259,7 @@ static void call(struct link *link)
     int64_t       now   = shmemt_ibverbs_failure_now();
     link->interval_ns   = AGAIN_MS * MS;
     link->again_ns      = now + link->interval_ns;
-    link->deadline_ns   = now + (int64_t)CONNECT_S * 1000 * MS;
+    link->deadline_ns   = now + (int64_t)verbs->connect_s * 1000 * MS;
     if (link->calling) return;
     link->calling      = true;
     link->next_calling = verbs->calling;
@@ -342,7 +333,9 @@ static bool look_at(struct link *link, int64_t now)
     if (now > link->deadline_ns) {
         if (!link->wanted) return false; /* the peer began, and is silent since: it may begin again */
         if (verbs->peers[link->pe].serves) {
-            note(link, -ETIMEDOUT, "no answer for 10 s, its process may be gone");
+            char why[64];
+            snprintf(why, sizeof why, "no answer for %u s, its process may be gone", verbs->connect_s);
+            note(link, -ETIMEDOUT, why);
             return false;
         }
     }

@@ -31,6 +31,12 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+static uint32_t number_setting(const char *name, uint32_t low, uint32_t high, uint32_t otherwise)
+{
+    uint64_t value = size_setting(name, otherwise);
+    return value >= low && value <= high ? (uint32_t)value : otherwise;
+}
+
 /* The largest power of two that is not above it. */
 static uint32_t power_of_two(uint32_t value)
 {
@@ -47,15 +53,32 @@ static void scale(struct verbs *verbs)
     verbs->signal_every                  = least(SIGNAL_EVERY, verbs->depth / 4);
     verbs->receives                      = least(RECEIVES, (uint64_t)limits->max_srq_wr);
     verbs->datagrams                     = least(DATAGRAMS, (uint64_t)limits->max_qp_wr);
-    verbs->queues                        = least(size_setting("POSTERN_QPS", 1), QUEUES_MAX);
-    if (verbs->queues == 0) verbs->queues = 1;
-    verbs->stripe_bytes = size_setting("POSTERN_IB_STRIPE", 1u << 20);
+}
+
+static void read_settings(struct verbs *verbs)
+{
+    /* 0.27 s for an acknowledgement, and 6 times again: of 7 Soft-RoCE makes "for ever". */
+    enum { TIMEOUT = 16, RETRIES = 6, CONNECT_S = 10, STRIPE = 1 << 20 };
+    verbs->timeout      = (uint8_t)number_setting("POSTERN_IB_TIMEOUT", 1, 31, TIMEOUT);
+    verbs->retries      = (uint8_t)number_setting("POSTERN_IB_RETRIES", 0, 7, RETRIES);
+    verbs->connect_s    = number_setting("POSTERN_IB_CONNECT_TIMEOUT", 1, 3600, CONNECT_S);
+    verbs->queues       = number_setting("POSTERN_QPS", 1, QUEUES_MAX, 1);
+    verbs->stripe_bytes = size_setting("POSTERN_IB_STRIPE", STRIPE);
 }
 
 static size_t pieces_max(const struct verbs *verbs)
 {
     uint32_t room = verbs->depth / 2 > verbs->reserve + 3 ? verbs->depth / 2 - verbs->reserve - 3 : 1;
     return least(PIECES_MAX, room);
+}
+
+/* "mlx5_0:1, RoCE v2 100 Gb/s, MTU 4096, GID 3 192.0.2.1, 1 QP, signals by immediate" */
+static void describe(const struct verbs *verbs, enum shmemt_agent agent, char *text, size_t bytes)
+{
+    shmemt_ibverbs_device_describe(&verbs->device, text, bytes);
+    size_t used = strlen(text);
+    snprintf(text + used, bytes - used, ", %u QP%s, signals by %s", verbs->queues, verbs->queues == 1 ? "" : "s",
+             agent == SHMEMT_AGENT_NIC ? "the device" : "immediate");
 }
 
 static void set_traits(const struct verbs *verbs, enum shmemt_agent agent, struct shmemt_traits *traits_out)
@@ -72,7 +95,7 @@ static void set_traits(const struct verbs *verbs, enum shmemt_agent agent, struc
                       .silent         = true,
     };
     if (agent == SHMEMT_AGENT_CPU || coherent) traits_out->caps |= SHMEMT_CAP_AMO_CPU;
-    shmemt_ibverbs_device_describe(&verbs->device, traits_out->detail, sizeof traits_out->detail);
+    describe(verbs, agent, traits_out->detail, sizeof traits_out->detail);
 }
 
 /* ---- probe ---- */
@@ -85,6 +108,7 @@ static int open_device(const struct shmemt_job *job, struct verbs *verbs, char *
     if (err) return err;
     err = shmemt_ibverbs_memory_check_limit(&verbs->device.port, shmemt_ibverbs_memory_need(job), detail, bytes);
     if (!err) {
+        read_settings(verbs);
         scale(verbs);
         return 0;
     }
@@ -134,21 +158,22 @@ static int open_events(struct verbs *verbs)
     return err ? err : watch(verbs->wait_fd, verbs->device.context->async_fd);
 }
 
-/* How much goes inline? Devices refuse what is too much, and give more than was asked for. */
+/* How much goes inline? Devices refuse what is too much, and need more room in the queue for more. */
 static int measure_inline(struct verbs *verbs)
 {
-    for (uint32_t bytes = INLINE_BYTES; bytes >= sizeof(struct message); bytes = bytes > 64 ? bytes / 2 : bytes - 32) {
+    static const uint32_t sizes[] = {INLINE_BYTES, 128, 64, sizeof(struct message)};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct ibv_qp_init_attr attr = {
             .send_cq = verbs->receive_cq,
             .recv_cq = verbs->receive_cq,
             .srq     = verbs->srq,
-            .cap     = {.max_send_wr = verbs->depth, .max_send_sge = 1, .max_inline_data = bytes},
+            .cap     = {.max_send_wr = verbs->depth, .max_send_sge = 1, .max_inline_data = sizes[i]},
             .qp_type = IBV_QPT_RC,
         };
         struct ibv_qp *qp = ibv_create_qp(verbs->pd, &attr);
         if (!qp) continue;
         ibv_destroy_qp(qp);
-        verbs->inline_bytes = bytes;
+        verbs->inline_bytes = sizes[i];
         return 0;
     }
     return -ENOTSUP;
@@ -204,6 +229,13 @@ static void destroy(struct verbs *verbs)
     free(verbs);
 }
 
+/* What a large private buffer may take at a time: the runtime cuts what is larger. Two operations should have room. */
+static void fit_memory(struct verbs *verbs)
+{
+    size_t room = shmemt_ibverbs_memory_room(verbs->memory) / 2, *most = &verbs->tp.traits.bytes_max;
+    if (room < *most) *most = room > COPY_BYTES_MAX ? room : COPY_BYTES_MAX;
+}
+
 static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
 {
     char          detail[sizeof((struct shmemt_traits *)NULL)->detail];
@@ -226,6 +258,7 @@ static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
     if (verbs->peers) err = open_events(verbs);
     if (!err) err = open_queues(verbs);
     if (err) goto destroy;
+    fit_memory(verbs);
     *tp_out = &verbs->tp;
     return 0;
 

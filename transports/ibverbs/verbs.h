@@ -229,6 +229,8 @@ struct verbs {
     bool                     nic;     /* the device is the agent */
     unsigned                 queues;  /* per link */
     size_t                   stripe_bytes;
+    uint8_t                  timeout, retries; /* as ibv_modify_qp takes them */
+    unsigned                 connect_s;
     uint32_t                 depth, reserve, signal_every, inline_bytes;
     uint32_t                 receives, datagrams;
     uint64_t                 cookie;
