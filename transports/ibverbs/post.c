@@ -162,19 +162,6 @@ int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *re
     return 0;
 }
 
-/* The usual case, in few instructions: one piece that goes inline. */
-static void put_inline(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
-{
-    struct batch              batch;
-    struct record            *record;
-    const struct shmemt_piece piece = {.local = xfer->local, .remote_offset = xfer->remote_offset, .bytes = xfer->bytes};
-    batch_begin(&batch, link, 0);
-    struct ibv_send_wr *wr = add_request(&batch, IBV_WR_RDMA_WRITE, RECORD_WRITE, remote, xfer->segment, &piece, &record);
-    send_inline(&batch, wr, &piece);
-    shmemt_ibverbs_queue_post(&batch);
-    shmemt_mapped_done(xfer->done);
-}
-
 static int put_pieces(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
 {
     struct batch batch;
@@ -210,12 +197,54 @@ static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     if (post_held_by_fence(link)) return -EAGAIN;
     err = room(lane, link, &link->queues[0], count);
     if (err) return err;
-    if (count == 1 && xfer->piece_count == 0 && xfer->local_memory == SHMEMT_MEMORY_HOST && xfer->bytes > 0 &&
-        xfer->bytes <= lane->verbs->inline_bytes) {
-        put_inline(link, remote, xfer);
-        return 0;
-    }
     return put_pieces(link, remote, xfer);
+}
+
+/* ---- the usual put: one piece that goes inline to a peer that is connected, in few instructions ---- */
+
+static inline bool is_usual(const struct verbs *verbs, int pe, const struct shmemt_xfer *xfer)
+{
+    if (xfer->blocks != 1 || xfer->piece_count != 0 || xfer->bytes - 1 >= verbs->inline_bytes) return false;
+    if ((unsigned)pe >= (unsigned)verbs->job->npes || (unsigned)xfer->segment >= SHMEMT_SEGMENTS_MAX) return false;
+    const struct ib_remote *remotes = verbs->remotes[xfer->segment];
+    return remotes && xfer->bytes <= remotes[pe].bytes && xfer->remote_offset <= remotes[pe].bytes - xfer->bytes &&
+           xfer->local_memory == SHMEMT_MEMORY_HOST && !post_is_self(verbs, pe, xfer->segment);
+}
+
+static inline void put_inline(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    struct queue      *queue = &link->queues[0];
+    struct ibv_sge     sge   = {.addr = (uintptr_t)xfer->local, .length = (uint32_t)xfer->bytes};
+    struct ibv_send_wr wr;
+    struct record     *record = record_begin(&queue->records[queue->posted & queue->mask], RECORD_WRITE);
+    record->segment           = (uint8_t)xfer->segment;
+    record->offset            = xfer->remote_offset;
+    record->bytes             = xfer->bytes;
+    wr.wr_id                  = (uintptr_t)record;
+    wr.next                   = NULL;
+    wr.sg_list                = &sge;
+    wr.num_sge                = 1;
+    wr.opcode                 = IBV_WR_RDMA_WRITE;
+    wr.send_flags             = IBV_SEND_INLINE;
+    wr.wr.rdma.remote_addr    = remote->base + xfer->remote_offset;
+    wr.wr.rdma.rkey           = remote->rkey;
+    shmemt_ibverbs_queue_ring(link, queue, &wr, &wr, 1, false, false);
+    shmemt_mapped_done(xfer->done);
+}
+
+/* false: it is not that simple now, and nothing has happened. */
+static inline bool put_usual(struct lane *lane, int pe, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+{
+    bool posted = false;
+    pthread_mutex_lock(&lane->lock);
+    struct link *link = lane->links[pe];
+    if (link && link->state == LINK_READY && !link->fenced && !atomic_load_explicit(&link->failing, memory_order_relaxed) &&
+        queue_has_room(link, &link->queues[0], 1)) {
+        put_inline(link, remote, xfer);
+        posted = true;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return posted;
 }
 
 int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt_xfer *xfer)
@@ -225,6 +254,7 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
     struct verbs           *verbs = ctx->verbs;
     const struct ib_remote *remote;
     if (!lane) return -EINVAL;
+    if (is_usual(verbs, pe, xfer) && put_usual(lane, pe, &verbs->remotes[xfer->segment][pe], xfer)) return 0;
     int err = post_find(verbs, pe, xfer->segment, &remote);
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
     if (err) return err;

@@ -25,31 +25,32 @@ static void mark_dirty(struct link *link)
     link->lane->dirty = link;
 }
 
-static bool is_answer(const struct batch *batch)
+void shmemt_ibverbs_queue_ring(struct link *link, struct queue *queue, struct ibv_send_wr *first, struct ibv_send_wr *last,
+                               uint32_t count, bool wants_completion, bool answer)
 {
-    return ((const struct record *)(uintptr_t)batch->wr[0].wr_id)->kind == RECORD_ANSWER;
-}
-
-void shmemt_ibverbs_queue_post(struct batch *batch)
-{
-    struct queue       *queue = batch->queue;
-    struct link        *link  = batch->link;
-    struct ibv_send_wr *last  = &batch->wr[batch->count - 1], *bad;
-    if (batch->count == 0) return;
-    bool     idle = (int32_t)(queue->signalled - queue->retired) <= 0; /* no completion is on its way */
-    uint32_t end  = queue->posted + batch->count;
-    if (batch->wants_completion || idle || end - queue->signalled >= link->lane->verbs->signal_every) {
+    struct ibv_send_wr *bad;
+    uint32_t            end  = queue->posted + count;
+    bool                idle = (int32_t)(queue->signalled - queue->retired) <= 0; /* no completion is on its way */
+    if (wants_completion || idle || end - queue->signalled >= link->lane->verbs->signal_every) {
         last->send_flags |= IBV_SEND_SIGNALED;
         queue->signalled = end;
     }
     queue->posted = end;
-    link->lane->in_flight += batch->count;
-    if (!is_answer(batch)) {
+    link->lane->in_flight += count;
+    if (!answer) {
         queue->tail = end;
         mark_dirty(link);
     }
-    int err = ibv_post_send(queue->qp, batch->wr, &bad);
+    int err = ibv_post_send(queue->qp, first, &bad);
     if (err) shmemt_ibverbs_failure_note(link, -err, "cannot post to its queue: %s", strerror(err));
+}
+
+void shmemt_ibverbs_queue_post(struct batch *batch)
+{
+    if (batch->count == 0) return;
+    bool answer = ((const struct record *)(uintptr_t)batch->wr[0].wr_id)->kind == RECORD_ANSWER;
+    shmemt_ibverbs_queue_ring(batch->link, batch->queue, batch->wr, &batch->wr[batch->count - 1], batch->count,
+                              batch->wants_completion, answer);
 }
 
 static void give_back(struct lane *lane, struct record *record)

@@ -317,6 +317,17 @@ static inline void batch_begin(struct batch *batch, struct link *link, unsigned 
     batch->wants_completion = false;
 }
 
+static inline struct record *record_begin(struct record *record, enum record_kind kind)
+{
+    record->kind    = kind;
+    record->done    = NULL;
+    record->slot    = NULL;
+    record->hold    = NULL;
+    record->local   = NULL;
+    record->stripes = NULL;
+    return record;
+}
+
 /* The next request; the caller fills in what its opcode needs. */
 static inline struct ibv_send_wr *batch_add(struct batch *batch, enum ibv_wr_opcode opcode, unsigned flags, enum record_kind kind,
                                             struct record **record_out)
@@ -325,18 +336,13 @@ static inline struct ibv_send_wr *batch_add(struct batch *batch, enum ibv_wr_opc
     struct record      *record = &queue->records[(queue->posted + batch->count) & queue->mask];
     struct ibv_send_wr *wr     = &batch->wr[batch->count];
     assert(batch->count < BATCH_MAX);
-    record->kind    = kind;
-    record->done    = NULL;
-    record->slot    = NULL;
-    record->hold    = NULL;
-    record->local   = NULL;
-    record->stripes = NULL;
-    wr->wr_id       = (uintptr_t)record;
-    wr->next        = NULL;
-    wr->sg_list     = &batch->sge[batch->count];
-    wr->num_sge     = 0;
-    wr->opcode      = opcode;
-    wr->send_flags  = flags;
+    record_begin(record, kind);
+    wr->wr_id      = (uintptr_t)record;
+    wr->next       = NULL;
+    wr->sg_list    = &batch->sge[batch->count];
+    wr->num_sge    = 0;
+    wr->opcode     = opcode;
+    wr->send_flags = flags;
     if (batch->count > 0) batch->wr[batch->count - 1].next = wr;
     batch->count++;
     *record_out = record;
@@ -360,6 +366,9 @@ static inline bool queue_has_room(const struct link *link, const struct queue *q
            lane->in_flight + requests <= lane->in_flight_max;
 }
 
+/* Post a chain, and ask for a completion of its last request where one is wanted or due. */
+void shmemt_ibverbs_queue_ring(struct link *link, struct queue *queue, struct ibv_send_wr *first, struct ibv_send_wr *last,
+                               uint32_t count, bool wants_completion, bool answer);
 /* Ring the doorbell. The batch is accepted, whatever happens: what cannot be posted fails the link. */
 void shmemt_ibverbs_queue_post(struct batch *batch);
 /* Nothing of it has been posted: give back what its records hold. */
