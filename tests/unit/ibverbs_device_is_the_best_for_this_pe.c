@@ -10,45 +10,32 @@
 
 #include <sched.h>
 
+/* clang-format off */
 #define UP  IBV_PORT_ACTIVE
 #define IB  IBV_LINK_LAYER_INFINIBAND
 #define ETH IBV_LINK_LAYER_ETHERNET
 #define V1  IBV_GID_TYPE_ROCE_V1
 #define V2  IBV_GID_TYPE_ROCE_V2
-#define IB_GIDS                          \
-    {                                    \
-        {                                \
-            "fe80::5:1", IBV_GID_TYPE_IB \
-        }                                \
-    }
+
+#define IB_GIDS {{"fe80::5:1", IBV_GID_TYPE_IB, 0}}
 /* As the kernel fills the table: each address once for version 1 and once for version 2. */
-#define ROCE_GIDS                                           \
-    {                                                       \
-        {"fe80::1", V1}, {"fe80::1", V2}, {"10.0.0.1", V1}, \
-        {                                                   \
-            "10.0.0.1", V2                                  \
-        }                                                   \
-    }
+#define ROCE_GIDS {{"fe80::1", V1, 0}, {"fe80::1", V2, 0}, {"10.0.0.1", V1, 0}, {"10.0.0.1", V2, 0}}
+
 /* 4 lanes of 50 and of 25 Gb/s. */
-#define HDR_PORT                                   \
-    {                                              \
-        UP, IB, 64, 2, 0, IBV_MTU_4096, 7, IB_GIDS \
-    }
-#define ROCE_100(mtu)                        \
-    {                                        \
-        UP, ETH, 32, 2, 0, mtu, 0, ROCE_GIDS \
-    }
-#define DEVICE_ON(d, n)                                        \
-    {                                                          \
-        "/sys/class/infiniband/" d "/device/numa_node", n "\n" \
-    }
+#define HDR_PORT      {UP, IB, 64, 2, 0, IBV_MTU_4096, 7, IB_GIDS}
+#define ROCE_100(mtu) {UP, ETH, 32, 2, 0, mtu, 0, ROCE_GIDS}
+/* An Ethernet port with other GIDs. */
+#define ROCE_WITH(...) {UP, ETH, 32, 2, 0, IBV_MTU_4096, 0, {__VA_ARGS__}}
+
 /* The PE may run on CPU 0 only, which is on node 0. */
-#define TWO_NODES                                                                                                          \
-    {"/sys/devices/system/node/online", "0-1\n"}, {"/sys/devices/system/node/node0/cpulist", "0-1023\n"},                  \
-        {"/sys/devices/system/node/node1/cpulist", "1024-2047\n"}, {"/sys/devices/system/node/node0/distance", "10 21\n"}, \
-    {                                                                                                                      \
-        "/sys/devices/system/node/node1/distance", "21 10\n"                                                               \
-    }
+#define TWO_NODES                                             \
+    {"/sys/devices/system/node/online", "0-1\n"},             \
+    {"/sys/devices/system/node/node0/cpulist", "0-1023\n"},   \
+    {"/sys/devices/system/node/node1/cpulist", "1024-2047\n"},\
+    {"/sys/devices/system/node/node0/distance", "10 21\n"},   \
+    {"/sys/devices/system/node/node1/distance", "21 10\n"}
+#define DEVICE_ON(device, node) {"/sys/class/infiniband/" device "/device/numa_node", node "\n"}
+/* clang-format on */
 
 static const struct choice_case {
     const char        *name;
@@ -69,15 +56,15 @@ static const struct choice_case {
     {.name    = "RoCE: version 2 with IPv4",
      .text    = "rocep1s0:1, RoCE v2 100 Gb/s, MTU 1024, GID 3 10.0.0.1",
      .devices = {{.name = "rocep1s0", .ports = {ROCE_100(IBV_MTU_1024)}}}},
-    {.name = "RoCE: version 2 with IPv6 before version 1 with IPv4, and a global one before a local one",
-     .text = "a:1, RoCE v2 100 Gb/s, MTU 4096, GID 3 fd00::1",
-     .devices =
-         {{.name  = "a",
-           .ports = {{UP, ETH, 32, 2, 0, IBV_MTU_4096, 0, {{"10.0.0.1", V1}, {"::", V2}, {"fe80::1", V2}, {"fd00::1", V2}}}}}}},
+    {.name    = "RoCE: version 2 with IPv6 before version 1 with IPv4, and a global one before a local one",
+     .text    = "a:1, RoCE v2 100 Gb/s, MTU 4096, GID 3 fd00::1",
+     .devices = {{.name = "a", .ports = {ROCE_WITH({"10.0.0.1", V1, 0}, {"::", V2, 0}, {"fe80::1", V2, 0}, {"fd00::1", V2, 0})}}}},
     {.name    = "RoCE: the first of equals",
      .text    = "a:1, RoCE v2 100 Gb/s, MTU 4096, GID 1 10.0.0.2",
-     .devices = {{.name  = "a",
-                  .ports = {{UP, ETH, 32, 2, 0, IBV_MTU_4096, 0, {{"fe80::1", V2}, {"10.0.0.2", V2}, {"10.0.0.1", V2}}}}}}},
+     .devices = {{.name = "a", .ports = {ROCE_WITH({"fe80::1", V2, 0}, {"10.0.0.2", V2, 0}, {"10.0.0.1", V2, 0})}}}},
+    {.name    = "RoCE: not that of an interface in another network namespace",
+     .text    = "a:1, RoCE v2 100 Gb/s, MTU 4096, GID 1 fe80::1",
+     .devices = {{.name = "a", .ports = {ROCE_WITH({"10.0.0.2", V2, 99999999}, {"fe80::1", V2, 1})}}}},
     {.name      = "RoCE: the user's GID",
      .text      = "a:1, RoCE v1 100 Gb/s, MTU 4096, GID 2 10.0.0.1",
      .gid_index = "2",
@@ -94,7 +81,7 @@ static const struct choice_case {
     {.name    = "RoCE without an address",
      .err     = -ENODEV,
      .text    = "a:1 has no GID",
-     .devices = {{.name = "a", .ports = {{UP, ETH, 32, 2, 0, IBV_MTU_4096, 0, {{NULL, V2}}}}}}},
+     .devices = {{.name = "a", .ports = {ROCE_WITH({NULL, V2, 0})}}}},
     {.name    = "a smaller MTU",
      .text    = "mlx5_0:1, InfiniBand 200 Gb/s, MTU 2048, LID 7",
      .mtu     = "2048",

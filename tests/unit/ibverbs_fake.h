@@ -25,6 +25,7 @@ enum { FAKE_DEVICES_MAX = 8, FAKE_PORTS_MAX = 2, FAKE_GIDS_MAX = 6 };
 struct fake_gid {
     const char       *address; /* IPv6, or IPv4 for a mapped one; NULL: none */
     enum ibv_gid_type type;
+    uint32_t          interface; /* 0: not told */
 };
 
 struct fake_port {
@@ -156,8 +157,11 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
         for (int i = 0; i < FAKE_GIDS_MAX && count < max; i++) {
             const struct fake_gid *gid = &fake_of(context)->ports[port].gids[i];
             if (!gid->address) continue;
-            entries[count++] = (struct ibv_gid_entry){
-                .gid = fake_gid_of(gid->address), .gid_index = (uint32_t)i, .port_num = (uint32_t)port + 1, .gid_type = gid->type};
+            entries[count++] = (struct ibv_gid_entry){.gid          = fake_gid_of(gid->address),
+                                                      .gid_index    = (uint32_t)i,
+                                                      .port_num     = (uint32_t)port + 1,
+                                                      .gid_type     = gid->type,
+                                                      .ndev_ifindex = gid->interface};
         }
     return (ssize_t)count;
 }

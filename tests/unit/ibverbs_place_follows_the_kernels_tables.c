@@ -8,21 +8,16 @@
 #include "tests/unit/tree.h"
 #include "tests/unit/unit.h"
 
-#define NODE(n, cpus, row)                                       \
-    {"/sys/devices/system/node/node" #n "/cpulist", cpus "\n"},  \
-    {                                                            \
-        "/sys/devices/system/node/node" #n "/distance", row "\n" \
-    }
-#define ONLINE(list)                                 \
-    {                                                \
-        "/sys/devices/system/node/online", list "\n" \
-    }
-#define DEVICE(name, node, cpus)                                         \
-    {"/sys/class/infiniband/" name "/device/numa_node", node "\n"},      \
-    {                                                                    \
-        "/sys/class/infiniband/" name "/device/local_cpulist", cpus "\n" \
-    }
+/* clang-format off */
+#define ONLINE(list) {"/sys/devices/system/node/online", list "\n"}
+#define NODE(n, cpus, row)                                      \
+    {"/sys/devices/system/node/node" #n "/cpulist", cpus "\n"}, \
+    {"/sys/devices/system/node/node" #n "/distance", row "\n"}
+#define DEVICE(name, node, cpus)                                    \
+    {"/sys/class/infiniband/" name "/device/numa_node", node "\n"}, \
+    {"/sys/class/infiniband/" name "/device/local_cpulist", cpus "\n"}
 #define TWO_SOCKETS ONLINE("0-1"), NODE(0, "0-31,64-95", "10 21"), NODE(1, "32-63,96-127", "21 10")
+/* clang-format on */
 
 static const struct place_case {
     const char      *name;

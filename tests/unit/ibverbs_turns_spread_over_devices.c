@@ -94,7 +94,7 @@ static void check_nodes(int nodes)
     tree_remove(root);
 }
 
-/* One device for a socket of several nodes, one PE in each node: they take turns over the socket's devices too. */
+/* A socket of several nodes with one PE in each: these take turns over the devices of the socket too. */
 static void check_clusters(void)
 {
     char root[TREE_ROOT_BYTES];

@@ -116,6 +116,9 @@ static int rate_gid(const struct ibv_gid_entry *entry, bool ethernet)
     memcpy(&address, entry->gid.raw, sizeof address);
     if (memcmp(entry->gid.raw, zero.raw, sizeof zero.raw) == 0) return 0;
     if (!ethernet) return 1;
+    /* That of another network namespace is listed too, and no connection can be made with it. */
+    char name[IF_NAMESIZE];
+    if (entry->ndev_ifindex != 0 && !if_indextoname(entry->ndev_ifindex, name)) return 1;
     int rating = entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? 10 : 1; /* version 1 passes no router */
     if (IN6_IS_ADDR_V4MAPPED(&address)) return rating + 3;
     return rating + (IN6_IS_ADDR_LINKLOCAL(&address) ? 1 : 2);
