@@ -174,6 +174,7 @@ void sim_completion_add(struct sim_cq *cq, const struct sim_cqe *cqe, bool solic
         return;
     }
     cq->entries[cq->head++ % cq->room] = *cqe;
+    if (sim_watch) sim_watch(cqe->send ? "completes" : "is received", cqe->wc.qp_num, 0, 0, cqe->wc.byte_len);
     if (cq->armed == 1 || (cq->armed == 2 && (solicited || cqe->wc.status != IBV_WC_SUCCESS))) {
         cq->armed = 0;
         if (cq->cq.channel) write_number(((struct sim_channel *)cq->cq.channel)->write_fd, &cq->cq.handle, sizeof(cq->cq.handle));

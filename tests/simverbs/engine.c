@@ -27,6 +27,7 @@ enum {
     SLEEP_NS_BUSY = 200000,   /* while something is delayed                    */
 };
 
+static uint64_t         line_free_ps; /* when the port has sent what left so far */
 static struct sim_held *nobodies;     /* answers that found no room yet */
 static struct sim_qp   *atomic_owner; /* under chaos an atomic is a read and, later, a write */
 
@@ -65,11 +66,9 @@ static void copy(void *to, const void *from, size_t bytes)
 
 /* ---- lists of what is held back ---- */
 
-/* Due some time from now, but not before what waits already: order within a list is kept. */
-static void held_append(struct sim_held_list *list, struct sim_held *held)
+/* Due at this time, but not before what waits already: order within a list is kept. */
+static void held_append(struct sim_held_list *list, struct sim_held *held, uint64_t due_ns)
 {
-    uint64_t due_ns = sim_now_ns() + sim_random_below(sim_options.delay_ns_max);
-
     held->next = NULL;
     if (!list->first) {
         list->last   = &list->first;
@@ -79,6 +78,11 @@ static void held_append(struct sim_held_list *list, struct sim_held *held)
     held->due_ns = list->due_ns;
     *list->last  = held;
     list->last   = &held->next;
+}
+
+static uint64_t some_delay(void)
+{
+    return sim_options.chaos ? sim_random_below(sim_options.delay_ns_max) : 0;
 }
 
 static void held_clear(struct sim_held_list *list)
@@ -114,7 +118,7 @@ static void deliver(struct sim_qp *qp, struct ibv_cq *cq, struct sim_cqe *cqe, b
     held->cq        = (struct sim_cq *)cq;
     held->cqe       = *cqe;
     held->solicited = solicited;
-    held_append(&qp->completions, held);
+    held_append(&qp->completions, held, sim_now_ns() + some_delay());
 }
 
 void sim_engine_receive_done(struct sim_qp *qp, struct sim_cqe *cqe, bool solicited)
@@ -172,6 +176,17 @@ static void fail_send(struct sim_qp *qp, enum ibv_wc_status status)
 }
 
 /* ---- the requester: what is posted leaves ---- */
+
+uint64_t sim_engine_due(uint32_t bytes)
+{
+    uint64_t now = sim_now_ns();
+
+    if (!sim_options.wire_ns && !sim_options.rate_mbits) return 0;
+    if (bytes == 0) return now + sim_options.wire_ns; /* answers and requests of no bytes wait for nobody */
+    if (line_free_ps < now * 1000) line_free_ps = now * 1000;
+    if (sim_options.rate_mbits) line_free_ps += (uint64_t)bytes * 8000000 / sim_options.rate_mbits;
+    return line_free_ps / 1000 + sim_options.wire_ns;
+}
 
 static void address(const struct sim_qp *qp, const struct ibv_ah_attr *ah, struct sim_packet *p)
 {
@@ -309,6 +324,7 @@ static bool send_request(struct sim_qp *qp)
     fill_request(qp, wqe, bytes, p);
     if (bytes) gather(wqe, qp->sent_bytes, (uint8_t *)(p + 1), bytes);
     bool last = p->flags & SIM_LAST;
+    WATCH("leaves", qp, p->msn, p->offset, bytes);
     sim_fabric_send(slot, p);
     start_timer(qp);
     qp->sent_bytes += bytes;
@@ -320,9 +336,15 @@ static bool send_request(struct sim_qp *qp)
     return true;
 }
 
+static bool has_to_send(const struct sim_qp *qp)
+{
+    return qp->ex.qp_base.state == IBV_QPS_RTS && qp->sent != qp->posted;
+}
+
 static bool send_next(struct sim_qp *qp)
 {
-    if (sim_ibv_qp(qp)->state != IBV_QPS_RTS || qp->sent == qp->posted || qp->rnr_until_ns > sim_now_ns()) return false;
+    if (line_free_ps > sim_now_ns() * 1000) return false; /* the port still sends */
+    if (!has_to_send(qp) || qp->rnr_until_ns > sim_now_ns()) return false;
     return sim_ibv_qp(qp)->qp_type == IBV_QPT_UD ? send_datagram(qp) : send_request(qp);
 }
 
@@ -384,7 +406,10 @@ static void take_answer(struct sim_qp *qp, const struct sim_packet *p)
 {
     if (sim_ibv_qp(qp)->state != IBV_QPS_RTS && sim_ibv_qp(qp)->state != IBV_QPS_SQD) return;
     switch ((enum sim_kind)p->kind) {
-    case SIM_ACK: complete_sends_before(qp, p->msn); break;
+    case SIM_ACK:
+        WATCH("answered", qp, p->msn, 0, 0);
+        complete_sends_before(qp, p->msn);
+        break;
     case SIM_RNR: take_rnr(qp, p); break;
     case SIM_RESPONSE: take_response(qp, p); break;
     case SIM_NAK:
@@ -492,7 +517,10 @@ static bool land_atomic(struct sim_qp *qp, struct sim_landing *l)
 static bool land(struct sim_qp *qp, struct sim_landing *l)
 {
     switch (l->kind) {
-    case SIM_LAND_BYTES: copy(l->address, l->bytes, l->length); return true;
+    case SIM_LAND_BYTES:
+        WATCH("lands", qp, l->msn, (uintptr_t)l->address, l->length);
+        copy(l->address, l->bytes, l->length);
+        return true;
     case SIM_LAND_RECEIVE: deliver(qp, sim_ibv_qp(qp)->recv_cq, &l->cqe, l->solicited); return true;
     case SIM_LAND_READ: add_response(qp, l, false, 0); return true;
     case SIM_LAND_ATOMIC: return land_atomic(qp, l);
@@ -592,6 +620,7 @@ static uint32_t landed(const struct sim_qp *qp)
 static void land_bytes(struct sim_qp *qp, uint32_t msn, bool relaxed, uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
     if (!sim_options.chaos) {
+        WATCH("lands", qp, msn, (uintptr_t)to, bytes);
         copy(to, from, bytes);
         return;
     }
@@ -749,6 +778,7 @@ static void take_write(struct sim_qp *qp, const struct sim_packet *p)
             return;
         }
     }
+    WATCH("arrives", qp, p->msn, p->offset, p->bytes);
     bool immediate = p->flags & SIM_LAST && p->flags & SIM_IMMEDIATE;
     if (immediate && !take_receive(qp)) {
         not_ready(qp, p);
@@ -891,7 +921,7 @@ static void hold_packet(const struct sim_packet *p)
     struct sim_held *held = malloc(sizeof(*held) + p->bytes);
     if (!held) abort();
     memcpy(&held->packet, p, sizeof(*p) + p->bytes);
-    held_append(&qp->arrivals, held);
+    held_append(&qp->arrivals, held, (p->due_ns ? p->due_ns : sim_now_ns()) + some_delay());
 }
 
 static bool pull_packets(void)
@@ -902,7 +932,7 @@ static bool pull_packets(void)
     for (unsigned slot = 0; slot < slots; slot++) {
         const struct sim_packet *p = NULL;
         for (int n = 0; n < 32 && (p = sim_fabric_peek(slot)); n++) {
-            if (sim_options.chaos) hold_packet(p);
+            if (sim_options.chaos || p->due_ns) hold_packet(p);
             else take_packet(p);
             sim_fabric_release(slot, p);
             some = true;
@@ -947,6 +977,7 @@ static bool send_answer(struct sim_qp *qp)
     if (!p) return false;
     if (qp->ack_due) {
         answer(qp, SIM_ACK, landed(qp), p);
+        WATCH("answers", qp, p->msn, 0, 0);
         qp->ack_due = false;
     } else if (qp->nak_due && !qp->landings) {
         *p          = qp->nak;
@@ -982,8 +1013,8 @@ static bool run_qp(struct sim_qp *qp)
 {
     bool some = run_timer(qp);
 
+    some |= release_held(qp, sim_now_ns());
     if (sim_options.chaos) {
-        some |= release_held(qp, sim_now_ns());
         if (sim_random_below(2)) some |= land_one(qp);
         if (sim_random_below(2)) some |= send_answer(qp);
         if (sim_random_below(2)) some |= send_next(qp);
@@ -1106,6 +1137,7 @@ static uint64_t next_due(const struct sim_qp *qp)
     if (qp->rnr_until_ns > sim_now_ns()) due = earlier(due, qp->rnr_until_ns);
     if (qp->arrivals.first) due = earlier(due, qp->arrivals.first->due_ns);
     if (qp->completions.first) due = earlier(due, qp->completions.first->due_ns);
+    if (line_free_ps && has_to_send(qp)) due = earlier(due, (line_free_ps + 999) / 1000);
     return due;
 }
 
@@ -1151,6 +1183,7 @@ void sim_engine_begin_seed(void)
     sim_options_read();
     sim.qps.next = sim.mrs.next = sim.cqs.next = sim.srqs.next = sim.pds.next = 0;
     atomic_owner                                                              = NULL;
+    line_free_ps                                                              = 0;
     sim_fabric_begin_seed();
 }
 
@@ -1163,7 +1196,7 @@ static uint64_t sleep_time(void)
     for (const struct sim_qp *qp = sim.qp_list; qp; qp = qp->next) {
         if (qp->timer_ns && qp->timer_ns < wake) wake = qp->timer_ns;
         if (qp->rnr_until_ns > now && qp->rnr_until_ns < wake) wake = qp->rnr_until_ns;
-        if (qp->arrivals.first || qp->completions.first || qp->landings) return SLEEP_NS_BUSY;
+        if (qp->arrivals.first || qp->completions.first || qp->landings || (line_free_ps && has_to_send(qp))) return SLEEP_NS_BUSY;
     }
     return wake > now + SLEEP_NS_BUSY ? wake - now : SLEEP_NS_BUSY;
 }

@@ -246,11 +246,12 @@ struct sim_packet *sim_fabric_reserve(unsigned slot, uint32_t payload_bytes)
     return (struct sim_packet *)(void *)&ring->bytes[head % SIM_RING_BYTES];
 }
 
-void sim_fabric_send(unsigned slot, const struct sim_packet *packet)
+void sim_fabric_send(unsigned slot, struct sim_packet *packet)
 {
     struct ring *ring = &fabric->ring[mine][slot];
 
-    ((struct sim_packet *)(uintptr_t)packet)->session = session;
+    packet->session = session;
+    packet->due_ns  = sim_engine_due(packet->bytes);
     reserved[slot] += record_bytes(packet->bytes);
     atomic_store_explicit(&ring->head, reserved[slot], memory_order_release);
     ring_doorbell(slot);

@@ -37,6 +37,8 @@ static const struct row rows[] = {
     ROW("message", 1, 1u << 31, message_bytes_max),
     ROW("seed", 0, UINT32_MAX, seed),
     ROW("delay", 0, 1000000000, delay_ns_max),
+    ROW("wire", 0, 1000000000, wire_ns),
+    ROW("rate", 0, 10000000, rate_mbits),
     ROW("rnr", 0, 1000, rnr_chance),
     ROW("ud_loss", 0, 1000, ud_loss_chance),
     ROW("register", 0, 1000, register_chance),

@@ -356,7 +356,11 @@ static void nobody_answers_for_a_queue_pair_that_is_gone(void)
 static bool event_comes(enum ibv_event_type wanted)
 {
     struct ibv_async_event event;
-    if (ibv_get_async_event(context, &event)) return false;
+    struct timespec        pause = {.tv_nsec = 1000000};
+    for (int i = 0; ibv_get_async_event(context, &event); i++) {
+        if (i == 5000) return false;
+        nanosleep(&pause, NULL);
+    }
     ibv_ack_async_event(&event);
     return event.event_type == wanted;
 }
@@ -393,8 +397,6 @@ static void events_tell_of_errors_and_low_queues(void)
     EXPECT(ibv_resize_cq(p.cq_a, 1) == 0);
     EXPECT(post(p.a, &wr) == 0);
     EXPECT(post(p.a, &wr) == 0);
-    struct timespec t = {.tv_nsec = 50000000};
-    nanosleep(&t, NULL);
     EXPECT(event_comes(IBV_EVENT_CQ_ERR));
     close_pair(&p);
 }

@@ -25,6 +25,8 @@ static struct sim_schedule *schedule;
 static unsigned             my_process;
 static _Thread_local int    me = -1; /* number of this thread; -1: takes no part */
 
+void (*sim_watch)(const char *what, uint32_t qpn, uint32_t message, uint64_t where, uint64_t bytes);
+
 /* ---- sleeping for the token ---- */
 
 static void wait_for(_Atomic uint32_t *word, uint32_t while_value)
@@ -113,7 +115,9 @@ static uint64_t next_due(void)
 
 static void pass_time(void)
 {
-    schedule->now_ns += STEP_NS_MIN + sim_schedule_random() % (STEP_NS_MAX - STEP_NS_MIN);
+    /* Where wires and rates are measured, programs take no time. */
+    if (!sim_options.wire_ns && !sim_options.rate_mbits)
+        schedule->now_ns += STEP_NS_MIN + sim_schedule_random() % (STEP_NS_MAX - STEP_NS_MIN);
     if (++schedule->idle <= 3 * schedule->threads) return;
     uint64_t due = next_due();
     if (due <= schedule->now_ns) return;
@@ -279,7 +283,12 @@ bool simverbs_takes_part(void)
 
 uint64_t simverbs_now_ns(void)
 {
-    return schedule->now_ns;
+    return sim_now_ns();
+}
+
+void simverbs_watch(void (*tell)(const char *what, uint32_t qpn, uint32_t message, uint64_t where, uint64_t bytes))
+{
+    sim_watch = tell;
 }
 
 uint64_t simverbs_steps(void)

@@ -51,6 +51,8 @@ struct sim_options {
     bool     unordered; /* messages of one queue pair may pass each other    */
     unsigned seed;
     unsigned delay_ns_max; /* of one packet, and of one completion              */
+    unsigned wire_ns;      /* from one port to another                          */
+    unsigned rate_mbits;   /* of a port; 0: it takes no time                    */
     /* Chances out of 1,000. */
     unsigned rnr_chance;      /* a receive that is there is not seen yet          */
     unsigned ud_loss_chance;  /* a datagram is dropped                            */
@@ -97,6 +99,7 @@ struct sim_packet {
     union ibv_gid dgid;
     uint16_t      slid;
     uint16_t      dlid;
+    uint64_t      due_ns;  /* when it is there, by the wire and the rate */
     uint32_t      session; /* of the sending process: a later owner of its slot has another one */
 };
 
@@ -107,7 +110,7 @@ bool sim_fabric_alive(unsigned slot);
 
 /* Room for a packet and its payload to a slot; NULL: the ring is full, and its reader will ring my doorbell. */
 struct sim_packet *sim_fabric_reserve(unsigned slot, uint32_t payload_bytes);
-void               sim_fabric_send(unsigned slot, const struct sim_packet *packet);
+void               sim_fabric_send(unsigned slot, struct sim_packet *packet);
 /* The oldest packet from a slot, or NULL; valid until it is released. */
 const struct sim_packet *sim_fabric_peek(unsigned slot);
 void                     sim_fabric_release(unsigned slot, const struct sim_packet *packet);
@@ -398,13 +401,21 @@ int  sim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 void sim_post_extended(struct sim_qp *qp);
 
 /* engine.c; sim.lock is held */
-int  sim_engine_start(void); /* 0 or an errno */
-void sim_engine_stop(void);
-bool sim_engine_run(void); /* everything that can be done now; false: nothing was */
-void sim_engine_complete_send(struct sim_qp *qp, uint32_t number, enum ibv_wc_status status);
-void sim_engine_posted(void); /* something was posted */
-void sim_engine_receive_done(struct sim_qp *qp, struct sim_cqe *cqe, bool solicited);
-void sim_engine_reset_qp(struct sim_qp *qp);
+int      sim_engine_start(void); /* 0 or an errno */
+void     sim_engine_stop(void);
+bool     sim_engine_run(void); /* everything that can be done now; false: nothing was */
+void     sim_engine_complete_send(struct sim_qp *qp, uint32_t number, enum ibv_wc_status status);
+uint64_t sim_engine_due(uint32_t bytes); /* when a packet that leaves now arrives */
+void     sim_engine_posted(void);        /* something was posted */
+void     sim_engine_receive_done(struct sim_qp *qp, struct sim_cqe *cqe, bool solicited);
+void     sim_engine_reset_qp(struct sim_qp *qp);
+
+/* schedule.c: what simverbs_watch() wants to know; `where` is an offset in the message or an address */
+extern void (*sim_watch)(const char *what, uint32_t qpn, uint32_t message, uint64_t where, uint64_t bytes);
+#define WATCH(what, qp, message, where, bytes)                                          \
+    do {                                                                                \
+        if (sim_watch) sim_watch(what, (qp)->ex.qp_base.qp_num, message, where, bytes); \
+    } while (0)
 
 /* clock.c */
 uint64_t sim_now_ns(void);

@@ -34,6 +34,12 @@ uint64_t simverbs_trace(void); /* a hash of the choices: equal for equal runs   
 /* What this process's queue pairs have under way, on standard error. */
 void simverbs_describe(void);
 
+/*
+ * Call this at each step in the life of a message, NULL: no longer. `what` is one of: leaves (a packet; where: its offset in the message),
+ * arrives, lands (bytes; where: their address), answers, answered, completes, is received.
+ */
+void simverbs_watch(void (*tell)(const char *what, uint32_t qpn, uint32_t message, uint64_t where, uint64_t bytes));
+
 /* From now on this process's NIC does nothing, as when the machine has lost its power. */
 void simverbs_vanish(unsigned process);
 
