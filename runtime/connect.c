@@ -98,32 +98,62 @@ static void describe_job(void)
     state->job.agent           = shmemi_options.amo == SHMEMI_AMO_NIC ? SHMEMT_AGENT_NIC : SHMEMT_AGENT_CPU;
 }
 
+/* PEs of other nodes. Known before the nodes are numbered. */
+static bool has_far_pes(void)
+{
+    return shmemi_state.node.count < shmemi_state.npes;
+}
+
 /* Where modules are looked for. Ours are tried unasked only where there are nodes to reach: to load a network library takes time. */
 static const char *module_path(char *buffer, size_t buffer_bytes)
 {
     char        folder[PATH_MAX];
     const char *own    = shmemi_module_folder(folder, sizeof folder);
     const char *theirs = shmemi_options.transport_path;
-    if (!own || (shmemi_state.node_count == 1 && !shmemi_options.transports)) return theirs;
+    if (!own || (!has_far_pes() && !shmemi_options.transports)) return theirs;
     snprintf(buffer, buffer_bytes, "%s%s%s", theirs ? theirs : "", theirs ? ":" : "", own);
     return buffer;
 }
 
-/* A transport that works here, or NULL and the reason. */
-static struct shmemt *open_one(const struct shmemt_ops *ops, struct shmemt_traits *traits_out, const char **reason_out)
+/* What probe() has answered, by place in the registry. */
+static struct probed {
+    bool                 asked;
+    int                  error;
+    struct shmemt_traits traits;
+} probed[SHMEMT_REGISTRY_MAX];
+
+static const struct probed *probe(size_t i)
 {
-    struct shmemt *tp  = NULL;
-    unsigned       bit = 1u << shmemi_state.job.agent;
-    *traits_out        = (struct shmemt_traits){.caps = 0};
-    int err            = ops->probe(&shmemi_state.job, traits_out);
+    struct probed *answer = &probed[i];
+    if (answer->asked) return answer;
+    answer->asked  = true;
+    answer->traits = (struct shmemt_traits){.caps = 0};
+    answer->error  = shmemi_state.registry.ops[i].probe(&shmemi_state.job, &answer->traits);
+    return answer;
+}
+
+/* Can it serve PEs of other nodes, with the agent that the job has? */
+static bool goes_far(const struct shmemt_traits *traits)
+{
+    return (traits->caps & SHMEMT_CAP_POSTED) && (traits->caps & SHMEMT_CAP_AMO) && !(traits->caps & SHMEMT_CAP_MAP_HOST) &&
+           (shmemi_state.job.agent != SHMEMT_AGENT_NIC || (traits->agents & 1u << SHMEMT_AGENT_NIC));
+}
+
+/* A transport that works here, or NULL and the reason. */
+static struct shmemt *open_one(size_t i, const char **reason_out)
+{
+    struct shmemt              *tp     = NULL;
+    const struct probed        *answer = probe(i);
+    const struct shmemt_traits *traits = &answer->traits;
+    int                         err    = answer->error;
     /* Who maps memory serves plain puts and gets all the same: connect_peer() looks for another way for the agent's words. */
-    if (!err && !(traits_out->caps & SHMEMT_CAP_MAP_HOST) && (traits_out->caps & SHMEMT_CAP_POSTED) &&
-        shmemi_state.job.agent == SHMEMT_AGENT_NIC && !(traits_out->agents & bit)) {
+    if (!err && !(traits->caps & SHMEMT_CAP_MAP_HOST) && (traits->caps & SHMEMT_CAP_POSTED) && !goes_far(traits) &&
+        shmemi_state.job.agent == SHMEMT_AGENT_NIC) {
         *reason_out = "POSTERN_AMO is nic, and its device does not execute all atomics";
         return NULL;
     }
-    if (!err) err = ops->open(&shmemi_state.job, &tp);
-    *reason_out = traits_out->detail[0] ? traits_out->detail : strerror(-err);
+    if (!err) err = shmemi_state.registry.ops[i].open(&shmemi_state.job, &tp);
+    *reason_out = traits->detail[0] ? traits->detail : strerror(-err);
     return err ? NULL : tp;
 }
 
@@ -185,23 +215,40 @@ static void survey(void)
     shmemt_registry_close(&others);
 }
 
-int shmemi_connect_open(void)
+int shmemi_connect_probe(char *way_out, size_t way_bytes)
 {
     struct shmemi_state *state = &shmemi_state;
-    char                 path[PATH_MAX + 256], tried[256] = "";
-    bool                 far = false, needs_thread = false;
+    char                 path[PATH_MAX + 256];
     describe_job();
+    memset(probed, 0, sizeof probed);
+    snprintf(way_out, way_bytes, "%s", "");
     enum shmemi_log_level before = shmemi_init_silence_others();
     int                   err = shmemt_registry_open(shmemi_options.transports, module_path(path, sizeof path), &state->registry);
     shmemi_log_set_level(before);
-    if (err) return err;
+    for (size_t i = 0; i < state->registry.count && has_far_pes() && !err; i++) {
+        const struct probed *answer = probe(i);
+        if (answer->error || !goes_far(&answer->traits)) continue;
+        snprintf(way_out, way_bytes, "%s", state->registry.ops[i].name);
+        break;
+    }
+    return err;
+}
+
+int shmemi_connect_open(const char *way)
+{
+    struct shmemi_state *state      = &shmemi_state;
+    char                 tried[256] = "";
+    bool                 far = false, needs_thread = false, has_way = false;
     for (size_t i = 0; i < state->registry.count; i++) {
         const struct shmemt_ops *ops = &state->registry.ops[i];
-        struct shmemt_traits     traits;
         const char              *reason;
         char                     line[48];
-        struct shmemt           *tp = open_one(ops, &traits, &reason);
         snprintf(line, sizeof line, "transport %s", ops->name);
+        if (has_way && state->registry.module[i]) {
+            shmemi_report(line, SHMEMI_CHOICE, "not loaded: %s reaches all other nodes", way);
+            continue;
+        }
+        struct shmemt *tp = open_one(i, &reason);
         if (!tp) {
             shmemi_report(line, SHMEMI_ABSENT, "%s", reason);
             snprintf(tried, sizeof tried, " (%s: %.200s)", ops->name, reason);
@@ -209,11 +256,12 @@ int shmemi_connect_open(void)
         }
         tp->ops                                     = ops; /* the registry's copy has no empty slot */
         state->transports[state->transport_count++] = tp;
+        if (*way && strcmp(way, ops->name) == 0) has_way = true;
         if (posts(tp) && !(tp->traits.caps & SHMEMT_CAP_MAP_HOST)) {
             far = true;
             if (!(tp->traits.caps & SHMEMT_CAP_PROGRESS)) needs_thread = true;
         }
-        shmemi_report(line, SHMEMI_PRESENT, "%s", tp->traits.detail[0] ? tp->traits.detail : traits.detail);
+        shmemi_report(line, SHMEMI_PRESENT, "%s", tp->traits.detail[0] ? tp->traits.detail : probe(i)->traits.detail);
     }
     if (far) shmemi_progress_report(needs_thread);
     if (shmemi_options.survey) {

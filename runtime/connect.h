@@ -6,9 +6,19 @@
 #define SHMEMI_CONNECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Open the transports that can be used here. 0 or a negative errno, logged. After the node has been mapped. */
-int shmemi_connect_open(void);
+/*
+ * Find the transports, and by which one PEs of other nodes would be reached from here: its name, or "" (there are none, or no way). After
+ * it is known who is on this node. 0 or a negative errno, logged.
+ */
+int shmemi_connect_probe(char *way_out, size_t way_bytes);
+
+/*
+ * Open the transports that can be used here. way: by which all PEs reach other nodes; transports behind it in the order of preference are then not
+ * even loaded. "": they have not one in common, and all are tried. 0 or a negative errno, logged. After the node has been mapped.
+ */
+int shmemi_connect_open(const char *way);
 
 /*
  * Third exchange: addresses, keys and the verdict. failed: this PE cannot start. 0 and a route to every PE; the same negative errno on all PEs

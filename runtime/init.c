@@ -247,8 +247,16 @@ static int number_nodes(const struct shmemi_node_card *cards)
     return 0;
 }
 
+/* By which transport all PEs reach other nodes; "" where they have not one in common. */
+static const char *common_way(const struct shmemi_node_card *cards)
+{
+    for (int pe = 1; pe < shmemi_state.npes; pe++)
+        if (strcmp(cards[pe].way, cards[0].way) != 0) return "";
+    return cards[0].way;
+}
+
 /* The result is the same on all PEs; what fails here alone goes to *failed_out and into the next card. */
-static int second_exchange(int *failed_out)
+static int second_exchange(int *failed_out, char *way_out, size_t way_bytes)
 {
     struct shmemi_state                      *state = &shmemi_state;
     struct shmemi_node_card                   mine  = {.failed = 0};
@@ -256,11 +264,13 @@ static int second_exchange(int *failed_out)
     if (!cards) return shmemi_init_no_memory();
     mine.first  = state->node.pes[0];
     mine.failed = shmemi_node_create(shmemi_options.pages, &mine);
-    int err     = shmemi_init_exchange(&mine, sizeof mine, cards);
+    if (!mine.failed) mine.failed = shmemi_connect_probe(mine.way, sizeof mine.way);
+    int err = shmemi_init_exchange(&mine, sizeof mine, cards);
     if (!err) shmemi_node_say_unreached();
     for (int pe = 0; pe < state->npes && !err; pe++) err = cards[pe].failed;
     if (!err) err = number_nodes(cards);
     if (err) return err;
+    snprintf(way_out, way_bytes, "%s", common_way(cards));
     const struct shmemi_node_card *first = &cards[state->node.pes[0]];
     *failed_out                          = shmemi_node_map();
     if (state->all_heap_bytes == 0) {
@@ -471,9 +481,10 @@ static int set_up(int options_failed)
     int err = first_exchange(failed);
     if (err && !failed) say_wrong_options();
     if (err) return err;
-    if ((err = second_exchange(&failed))) return err;
+    char way[sizeof(((struct shmemi_node_card *)NULL)->way)];
+    if ((err = second_exchange(&failed, way, sizeof way))) return err;
     choose_waiting();
-    if (!failed) failed = shmemi_connect_open();
+    if (!failed) failed = shmemi_connect_open(way);
     if (!failed) failed = shmemi_heap_init();
     if (!failed) failed = shmemi_service_start(); /* last before the verdict: what can fail on one PE alone */
     if ((err = shmemi_connect_all(failed, &all_start))) return err;

@@ -47,6 +47,7 @@ struct shmemi_node_card {
     uint32_t page_bytes;
     char     page_kind[16];
     char     page_detail[160];
+    char     way[64]; /* transport that reaches other nodes from here; "": none, or no other nodes */
 };
 
 /*
