@@ -354,7 +354,7 @@ static void look_flow_control(const struct port *port)
                     "%s dropped %" PRIu64 " of %" PRIu64 " packets, and paused the switch %" PRIu64 " times" WHY
                     "each dropped packet is sent again, with all that followed it" FIX
                     "turn on PFC for the priority of this traffic, here and at the switch: mlnx_qos -i %s --trust dscp --pfc "
-                    "0,0,0,1,0,0,0,0",
+                    "0,0,0,1,0,0,0,0; then start jobs with POSTERN_IB_TRAFFIC_CLASS=106 (DSCP 26, priority 3, ready for ECN)",
                     port->interface, flow.discards, flow.packets, flow.pauses_out + flow.global_out, port->interface);
     } else {
         doctor_find(port->doctor, DOCTOR_OK, "port-pfc", port->object,

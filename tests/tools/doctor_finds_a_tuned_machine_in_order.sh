@@ -33,3 +33,4 @@ count 1 '0000:9a:00.0: 104000 of 131072 MiB of BAR1 used$' out
 count 1 '0000:9a:00.0: mlx5_1 is on the same PCIe switch$' out
 detail cgroup-memory '512 GiB'
 detail gpu-driver '2 GPUs'
+[ "$(awk '$2 == "gpu-distance" { print $3 }' out | paste -sd' ')" = '0000:19:00.0: 0000:9a:00.0:' ] || fail "GPUs are not in order"

@@ -34,6 +34,7 @@ finding degraded gpu-bar1 0000:18:00.0
 detail gpu-bar1 '130048 of 131072 MiB of BAR1 used \(99 %\)'
 finding ok gpu-bar1 0000:97:00.0
 finding ok gpu-distance 0000:18:00.0
+detail gpu-distance 'mlx5_0 is on the same host bridge$'
 finding degraded gpu-distance 0000:97:00.0
 detail gpu-distance 'mlx5_0, is on another NUMA node \(0, the GPU on 1\)'
 

@@ -74,6 +74,8 @@ finding missing port-gid mlx5_1/1
 detail port-gid 'GID 3 \(10.0.2.5\) belongs to ens7, which is in another network namespace'
 detail port-gid 'docker run --network=host'
 machine roce_two_cards
+set_file $port/gid_attrs/types/2 'RoCE v2' # of two that are as good, the first
+fault ok port-gid mlx5_1/1 'GID 2, RoCE v2, 10.0.2.5 on ens2np0'
 set_file $port/gids/3 2001:0db8:0000:0000:0000:0000:0000:0005
 fault ok port-gid mlx5_1/1 'GID 3, RoCE v2, 2001:0db8:'
 

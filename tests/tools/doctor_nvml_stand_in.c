@@ -27,6 +27,12 @@ static const struct gpu {
 
 static int started;
 
+/* Unloaded while it runs: the caller has not ended it. */
+__attribute__((destructor)) static void check_end(void)
+{
+    if (started) abort();
+}
+
 PUBLIC int         nvmlInit_v2(void);
 PUBLIC int         nvmlShutdown(void);
 PUBLIC const char *nvmlErrorString(int result);
