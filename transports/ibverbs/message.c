@@ -132,6 +132,40 @@ static void serve_signal(struct link *link, int segment, uint64_t offset, enum s
     update(link->lane->verbs, &signal);
 }
 
+/* ---- striped signals ---- */
+
+static void gather(struct link *link, struct gathered *gathered)
+{
+    if (gathered->wanted == 0 || gathered->seen != gathered->wanted) return;
+    update(link->lane->verbs, &gathered->signal);
+    link->held--;
+    *gathered = (struct gathered){.seen = 0};
+    owe(link);
+}
+
+static void serve_striped(struct link *link, const struct message *message)
+{
+    struct gathered *gathered = &link->gathered[message->number % STRIPED];
+    gathered->wanted          = message->small;
+    gathered->position        = link->applied;
+    gathered->signal          = (struct shmemt_amo){.segment       = message->segment,
+                                                    .remote_offset = message->offset,
+                                                    .op            = (enum shmemt_amo_op)message->op,
+                                                    .bytes         = 8,
+                                                    .value         = message->value};
+    link->held++;
+    gather(link, gathered);
+}
+
+/* What may be acknowledged: all before the first message that waits for parts. */
+static uint32_t settled_count(const struct link *link)
+{
+    uint32_t count = link->applied;
+    for (int i = 0; link->held > 0 && i < STRIPED; i++)
+        if (link->gathered[i].wanted > 0 && (int32_t)(link->gathered[i].position - count) < 0) count = link->gathered[i].position;
+    return count;
+}
+
 /* ---- answers that come back ---- */
 
 static void take_count(struct link *link, uint32_t number)
@@ -140,7 +174,7 @@ static void take_count(struct link *link, uint32_t number)
     for (; link->acknowledged != number; link->acknowledged++) link->sent[link->acknowledged % WINDOW] = (struct sent){0};
 }
 
-static void take_value(struct link *link, uint32_t number, uint64_t value)
+static void take_value(struct link *link, uint32_t number, uint64_t value, uint32_t count)
 {
     if (number - link->acknowledged > link->next - link->acknowledged) return;
     struct sent sent                        = link->sent[(number - 1) % WINDOW];
@@ -149,7 +183,7 @@ static void take_value(struct link *link, uint32_t number, uint64_t value)
         shmemt_ibverbs_atomic_result(sent.fetch, sent.bytes, value);
         shmemt_mapped_done(sent.done);
     }
-    take_count(link, number);
+    take_count(link, count);
 }
 
 /* All 32 bits of a count of which 30 have come: it is not far from what is known. */
@@ -166,11 +200,14 @@ void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t by
     switch (message.kind) {
     case MESSAGE_VALUE:
         pthread_mutex_lock(&link->lane->lock);
-        take_value(link, message.number, message.value);
+        take_value(link, message.number, message.value, (uint32_t)message.compare);
         pthread_mutex_unlock(&link->lane->lock);
         return;
     case MESSAGE_AMO: serve_amo(link, &message); break;
-    case MESSAGE_SIGNAL: serve_signal(link, message.segment, message.offset, (enum shmemt_amo_op)message.op, message.value); break;
+    case MESSAGE_SIGNAL:
+        if (message.small > 0) serve_striped(link, &message);
+        else serve_signal(link, message.segment, message.offset, (enum shmemt_amo_op)message.op, message.value);
+        break;
     case MESSAGE_WORD:
         link->words_in[message.small & INDEX_MASK] = (struct word){.segment = message.segment, .offset = message.offset};
         break;
@@ -184,6 +221,7 @@ void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t network)
 {
     uint32_t           immediate = ntohl(network);
     const struct word *word      = &link->words_in[immediate >> INDEX_SHIFT & INDEX_MASK];
+    struct gathered   *part      = &link->gathered[immediate % STRIPED];
     uint64_t           value     = immediate & ((1u << VALUE_BITS) - 1);
     switch (immediate >> KIND_SHIFT) {
     case IMMEDIATE_COUNT:
@@ -193,7 +231,10 @@ void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t network)
         return;
     case IMMEDIATE_SET: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_SET, value); break;
     case IMMEDIATE_ADD: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_ADD, value); break;
-    default: return;
+    default: /* PART: not numbered */
+        part->seen++;
+        gather(link, part);
+        return;
     }
     link->applied++;
     owe(link);
@@ -216,16 +257,19 @@ static void send_answer(struct link *link)
     struct record *record;
     batch_begin(&batch, link, 0);
     if (link->answers_begin != link->answers_end) {
-        unsigned at = link->answers_begin++ % WINDOW;
-        message     = (struct message){.kind = MESSAGE_VALUE, .number = link->answers[at].number, .value = link->answers[at].value};
+        unsigned at    = link->answers_begin++ % WINDOW;
+        uint32_t count = settled_count(link);
+        if ((int32_t)(link->answers[at].number - count) < 0) count = link->answers[at].number;
+        message = (struct message){
+            .kind = MESSAGE_VALUE, .number = link->answers[at].number, .value = link->answers[at].value, .compare = count};
         add_send(&batch, &message, RECORD_ANSWER);
-        link->owes = message.number != link->applied;
+        link->owes = count != link->applied;
     } else {
         struct ibv_send_wr *wr  = batch_add(&batch, IBV_WR_RDMA_WRITE_WITH_IMM, 0, RECORD_ANSWER, &record);
         record->bytes           = 0;
         wr->wr.rdma.remote_addr = 0; /* of an empty write neither address nor key is looked at */
         wr->wr.rdma.rkey        = 0;
-        wr->imm_data            = htonl((uint32_t)IMMEDIATE_COUNT << KIND_SHIFT | (link->applied & REST_MASK));
+        wr->imm_data            = htonl((uint32_t)IMMEDIATE_COUNT << KIND_SHIFT | (settled_count(link) & REST_MASK));
         link->owes              = false;
     }
     shmemt_ibverbs_queue_post(&batch);

@@ -162,6 +162,69 @@ int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *re
     return 0;
 }
 
+/* ---- over several queue pairs ---- */
+
+int shmemt_ibverbs_post_stripes_ready(struct link *link, unsigned requests)
+{
+    struct lane *lane = link->lane;
+    if (post_held_by_fence(link) || !lane->free_stripes) return -EAGAIN;
+    if (link->tail_fenced && !shmemt_ibverbs_queue_passed(link, &link->queues[0], link->fence_tail)) return -EAGAIN;
+    link->tail_fenced = false;
+    for (unsigned i = 0; i < lane->verbs->queues; i++)
+        if (!queue_has_room(link, &link->queues[i], requests)) return -EAGAIN;
+    return lane->in_flight + requests * lane->verbs->queues <= lane->in_flight_max ? 0 : -EAGAIN;
+}
+
+static void post_part(struct link *link, unsigned queue, const struct ib_remote *remote, int segment,
+                      const struct shmemt_piece *part, uint32_t lkey, struct stripes *stripes, enum ibv_wr_opcode opcode,
+                      uint32_t immediate)
+{
+    struct batch   batch;
+    struct record *record;
+    batch_begin(&batch, link, queue);
+    struct ibv_send_wr *wr =
+        add_request(&batch, opcode, opcode == IBV_WR_RDMA_READ ? RECORD_READ : RECORD_WRITE, remote, segment, part, &record);
+    batch_source(&batch, wr, part->local, part->bytes, lkey);
+    record->stripes        = stripes;
+    wr->imm_data           = immediate;
+    batch.wants_completion = true;
+    shmemt_ibverbs_queue_post(&batch);
+}
+
+int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
+                                enum ibv_wr_opcode opcode, uint32_t immediate)
+{
+    enum { PAGE = 4096 };
+    struct lane    *lane  = link->lane;
+    struct verbs   *verbs = lane->verbs;
+    size_t          each  = (xfer->bytes / verbs->queues + PAGE - 1) / PAGE * PAGE;
+    struct ib_local local;
+    int err = shmemt_ibverbs_memory_local(verbs->memory, xfer->local, xfer->bytes, xfer->local_memory, opcode == IBV_WR_RDMA_READ,
+                                          &local);
+    if (err) return err;
+    struct stripes *stripes = lane->free_stripes;
+    lane->free_stripes      = stripes->next;
+    *stripes  = (struct stripes){.left = (unsigned)((xfer->bytes + each - 1) / each), .done = xfer->done, .hold = local.hold};
+    int parts = (int)stripes->left;
+    for (int i = 0; i < parts; i++) {
+        size_t                    at   = (size_t)i * each;
+        const struct shmemt_piece part = {.local         = (char *)xfer->local + at,
+                                          .remote_offset = xfer->remote_offset + at,
+                                          .bytes         = xfer->bytes - at < each ? xfer->bytes - at : each};
+        post_part(link, (unsigned)i, remote, xfer->segment, &part, local.lkey, stripes, opcode, immediate);
+    }
+    return parts;
+}
+
+static int stripe(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer, enum ibv_wr_opcode opcode)
+{
+    int err = shmemt_ibverbs_post_stripes_ready(link, 1);
+    if (!err) err = shmemt_ibverbs_post_stripes(link, remote, xfer, opcode, 0);
+    return err < 0 ? err : 0;
+}
+
+/* ---- put on one queue pair ---- */
+
 static int put_pieces(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
 {
     struct batch batch;
@@ -194,6 +257,7 @@ static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     size_t       count = shmemt_mapped_pieces(xfer);
     int          err   = post_link(lane, pe, &link);
     if (err) return err;
+    if (post_is_striped(lane->verbs, xfer)) return stripe(link, remote, xfer, IBV_WR_RDMA_WRITE);
     if (post_held_by_fence(link)) return -EAGAIN;
     err = room(lane, link, &link->queues[0], count);
     if (err) return err;
@@ -296,7 +360,9 @@ static int get_from_link(struct lane *lane, int pe, const struct ib_remote *remo
     struct batch batch;
     size_t       count = shmemt_mapped_pieces(xfer);
     int          err   = post_link(lane, pe, &link);
-    if (!err) err = room(lane, link, &link->queues[0], count);
+    if (err) return err;
+    if (post_is_striped(lane->verbs, xfer)) return stripe(link, remote, xfer, IBV_WR_RDMA_READ);
+    err = room(lane, link, &link->queues[0], count);
     if (err) return err;
     batch_begin(&batch, link, 0);
     for (size_t i = 0; i < count && !err; i++) {

@@ -4,8 +4,8 @@
  *
  * Order. A queue pair delivers in order: a write comes after the writes and atomics before it, a message after all of them. What is left is a write
  * after a numbered message: it may land before the target's CPU has come to the message. So a fence notes the number of the last message, and
- * a later write waits until that has been acknowledged. An atomic that is a loop must end before the fence does. With several queue pairs all but the first
- * must be empty.
+ * a later write waits until that has been acknowledged. An atomic that is a loop must end before the fence does. With several queue pairs those
+ * behind the first must be empty, and what is striped later waits for the first.
  *
  * Completion. quiet waits for the requests of the context to complete, which the target's device acknowledges, for its numbered messages to be
  * acknowledged by the target's CPU, and for its loops.
@@ -225,17 +225,28 @@ int shmemt_ibverbs_progress_quiet(struct shmemt_ctx *base, int pe)
     return err;
 }
 
+static bool striped_is_under_way(const struct link *link)
+{
+    return link->striped > 0 && (int32_t)(link->acknowledged - link->striped_end[(link->striped - 1) % STRIPED]) < 0;
+}
+
 /* 0, or -EAGAIN: something must end first. */
 static int fence_link(struct link *link)
 {
     if (link->state != LINK_READY) return 0;
-    if (link->loops > 0) return -EAGAIN;
+    if (link->loops > 0 || striped_is_under_way(link)) return -EAGAIN;
     if (link->acknowledged != link->next) {
         link->fenced       = true;
         link->fence_number = link->next;
     }
-    if (link->lane->verbs->queues > 1) return shmemt_ibverbs_queue_drained(link) ? 0 : -EAGAIN;
-    return 0;
+    int err = 0;
+    for (unsigned i = 1; i < link->lane->verbs->queues; i++)
+        if (!shmemt_ibverbs_queue_passed(link, &link->queues[i], link->queues[i].tail)) err = -EAGAIN;
+    if (link->lane->verbs->queues > 1) {
+        link->tail_fenced = true;
+        link->fence_tail  = link->queues[0].tail;
+    }
+    return err;
 }
 
 int shmemt_ibverbs_progress_fence(struct shmemt_ctx *base, int pe)

@@ -84,10 +84,10 @@ static bool flush(struct link *link, struct queue *queue)
     return true;
 }
 
-static bool queue_drained(struct link *link, struct queue *queue)
+bool shmemt_ibverbs_queue_passed(struct link *link, struct queue *queue, uint32_t position)
 {
-    if ((int32_t)(queue->retired - queue->tail) >= 0) return true;
-    if ((int32_t)(queue->signalled - queue->tail) < 0) flush(link, queue);
+    if ((int32_t)(queue->retired - position) >= 0) return true;
+    if ((int32_t)(queue->signalled - position) < 0) flush(link, queue);
     return false;
 }
 
@@ -95,7 +95,7 @@ bool shmemt_ibverbs_queue_drained(struct link *link)
 {
     bool drained = true;
     for (unsigned i = 0; i < link->lane->verbs->queues; i++)
-        if (!queue_drained(link, &link->queues[i])) drained = false;
+        if (!shmemt_ibverbs_queue_passed(link, &link->queues[i], link->queues[i].tail)) drained = false;
     return drained;
 }
 

@@ -3,7 +3,7 @@
  * A put and its signal: one chain of requests on one queue pair, so the data is there before the signal is.
  *
  * The CPU is the agent: the last write carries the signal in its immediate, and the target's CPU applies it when that write has arrived. A value
- * that does not fit follows as a message. The device is the agent: a write of the word (SET) or a fetch-add (ADD) behind the data.
+ * that does not fit follows as a message. A put that is cut over several queue pairs has its signal counted. The device is the agent: a write of the word (SET) or a fetch-add (ADD) behind the data.
  */
 #include "transports/ibverbs/verbs.h"
 
@@ -66,6 +66,40 @@ static int add_all(struct batch *batch, const struct ib_remote *data, const stru
     return 0;
 }
 
+/*
+ * Striped: each part tells that it is there, and the target counts. What it is to do then is in a message on the first queue pair. Its numbered
+ * acknowledgement comes when the signal has been applied.
+ */
+static int put_signal_striped(struct link *link, const struct ib_remote *data, const struct shmemt_xfer *xfer,
+                              const struct shmemt_amo *signal)
+{
+    struct batch   batch;
+    uint32_t      *end = &link->striped_end[link->striped % STRIPED];
+    struct message message;
+    if (!message_window_open(link, 1)) return -EAGAIN;
+    if (link->striped >= STRIPED && (int32_t)(link->acknowledged - *end) < 0) return -EAGAIN;
+    int err = shmemt_ibverbs_post_stripes_ready(link, 2);
+    if (err) return err;
+    int parts =
+        shmemt_ibverbs_post_stripes(link, data, xfer, IBV_WR_RDMA_WRITE_WITH_IMM, shmemt_ibverbs_message_part(link->striped));
+    if (parts < 0) return parts;
+    message = (struct message){
+        .kind    = MESSAGE_SIGNAL,
+        .segment = (uint8_t)signal->segment,
+        .op      = (uint8_t)signal->op,
+        .small   = (uint8_t)parts,
+        .number  = link->striped,
+        .offset  = signal->remote_offset,
+        .value   = signal->value,
+    };
+    batch_begin(&batch, link, 0);
+    shmemt_ibverbs_message_add(&batch, &message, NULL, 0, NULL);
+    shmemt_ibverbs_queue_post(&batch);
+    *end = link->next;
+    link->striped++;
+    return 0;
+}
+
 /* `done` tells when the source may be reused, and the last request of the chain comes after all that read it. */
 static int put_signal(struct lane *lane, int pe, const struct ib_remote *data, const struct ib_remote *word,
                       const struct shmemt_xfer *xfer, const struct shmemt_amo *signal)
@@ -75,7 +109,9 @@ static int put_signal(struct lane *lane, int pe, const struct ib_remote *data, c
     struct message message;
     bool           copied = true;
     int            err    = post_link(lane, pe, &link);
-    if (!err) err = room(lane, link, shmemt_mapped_pieces(xfer) + 2);
+    if (err) return err;
+    if (!lane->verbs->nic && post_is_striped(lane->verbs, xfer)) return put_signal_striped(link, data, xfer, signal);
+    err = room(lane, link, shmemt_mapped_pieces(xfer) + 2);
     if (err) return err;
     batch_begin(&batch, link, 0);
     err = add_all(&batch, data, word, xfer, signal, &message, &copied);

@@ -52,9 +52,11 @@ enum {
     DATAGRAMS      = 64, /* receives of the handshake, and as many sends                      */
     LANES_MAX      = 256,
     QUEUES_MAX     = 8,
-    RESULTS        = 256, /* of atomics by the device, under way in one lane                   */
-    LOOPS          = 64,  /* of these, those that the device cannot do in one step              */
-    WORDS          = 64,  /* signal words that an immediate can name                            */
+    RESULTS        = 256,  /* of atomics by the device, under way in one lane                   */
+    LOOPS          = 64,   /* of these, those that the device cannot do in one step              */
+    STRIPED        = 16,   /* striped puts with a signal on one link that are not acknowledged        */
+    STRIPE_MIN     = 8192, /* smaller puts are not cut over several queue pairs */
+    WORDS          = 64,   /* signal words that an immediate can name                            */
 };
 
 /* ---- peers ---- */
@@ -123,6 +125,13 @@ struct word {
     int      segment; /* -1: none */
 };
 
+/* A striped signal at the target: applied once all parts have come, and the message that describes it. */
+struct gathered {
+    unsigned          seen, wanted; /* parts; wanted: 0 until the message has come */
+    uint32_t          position;     /* of the message                              */
+    struct shmemt_amo signal;
+};
+
 enum link_state {
     LINK_NEW,      /* queue pairs in INIT                                           */
     LINK_ANSWERED, /* can receive and send; the peer may not know                   */
@@ -142,8 +151,11 @@ struct link {
     uint32_t     next, acknowledged; /* numbered messages to the peer               */
     bool         fenced;             /* those before fence_number come before the next write */
     uint32_t     fence_number;
-    unsigned     loops;     /* under way */
-    unsigned     next_part; /* stripe id */
+    bool         tail_fenced;          /* with several queue pairs: what is striped waits for the first one */
+    uint32_t     fence_tail;           /* to have come so far                                               */
+    unsigned     loops;                /* under way */
+    uint32_t     striped;              /* put_signals so far */
+    uint32_t     striped_end[STRIPED]; /* behind the message of each of the last */
     struct sent  sent[WINDOW];
     struct word  words_out[WORDS];
     _Atomic bool failing; /* an error has been seen; nothing more is accepted */
@@ -151,17 +163,18 @@ struct link {
     char         why[200];
 
     /* Guarded by verbs.lock. */
-    uint32_t         applied; /* numbered messages from the peer          */
-    struct word      words_in[WORDS];
-    bool             owes, wanted; /* an acknowledgement; to be connected      */
-    struct link     *next_debtor, *next_calling;
-    bool             calling;
-    struct ibv_ah   *ah;
-    uint32_t         psn, their_qpn;
-    int64_t          deadline_ns, again_ns, interval_ns;
-    unsigned         calls; /* datagrams to the peer */
-    uint32_t         answers_begin, answers_end;
-    struct gathered *gathered; /* parts of striped signals that have come */
+    uint32_t        applied; /* numbered messages from the peer          */
+    struct word     words_in[WORDS];
+    bool            owes, wanted; /* an acknowledgement; to be connected      */
+    struct link    *next_debtor, *next_calling;
+    bool            calling;
+    struct ibv_ah  *ah;
+    uint32_t        psn, their_qpn;
+    int64_t         deadline_ns, again_ns, interval_ns;
+    unsigned        calls; /* datagrams to the peer */
+    uint32_t        answers_begin, answers_end;
+    struct gathered gathered[STRIPED];
+    unsigned        held; /* of these, messages that wait for parts */
     struct {
         uint64_t value;
         uint32_t number;
@@ -375,6 +388,8 @@ void shmemt_ibverbs_queue_post(struct batch *batch);
 void shmemt_ibverbs_queue_cancel(struct batch *batch);
 /* Handle completions of a lane; their number. The lane's lock is held, as for all here. */
 int shmemt_ibverbs_queue_poll(struct lane *lane);
+/* What was posted before this position has completed; asks for a completion where none is on its way. */
+bool shmemt_ibverbs_queue_passed(struct link *link, struct queue *queue, uint32_t position);
 /* All that the program asked of this link has completed; asks for a completion where the last request did not. */
 bool shmemt_ibverbs_queue_drained(struct link *link);
 /* The peer is lost: everything under way counts as done. */
@@ -434,6 +449,21 @@ void shmemt_ibverbs_post_update_self(struct verbs *verbs, const struct shmemt_am
  */
 int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
                                  bool *copied_out);
+
+/* Is this cut over the queue pairs? One piece, large, and there are several. */
+static inline bool post_is_striped(const struct verbs *verbs, const struct shmemt_xfer *xfer)
+{
+    return verbs->queues > 1 && xfer->piece_count == 0 && xfer->blocks == 1 && xfer->bytes >= verbs->stripe_bytes &&
+           xfer->bytes >= STRIPE_MIN && !(xfer->flags & SHMEMT_XFER_COPY);
+}
+
+/* May something striped go to this link now: nothing before a fence is still on the first queue pair, and there is room everywhere? */
+int shmemt_ibverbs_post_stripes_ready(struct link *link, unsigned requests);
+/*
+ * Cut and post it: the number of parts, or a negative errno and nothing has happened. `immediate`: each part is a write that carries this; 0: plain.
+ */
+int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
+                                enum ibv_wr_opcode opcode, uint32_t immediate);
 
 /* ---- signal.c ---- */
 
