@@ -338,6 +338,22 @@ static void choose_waiting(void)
                       state->crowded ? " (more PEs than cores)" : "");
 }
 
+/* What every transport in use copies; above POST_SMALL_BYTES the instructions saved no longer count. */
+static size_t posts_small(void)
+{
+    enum { POST_SMALL_BYTES = 256 };
+    const struct shmemi_state *state = &shmemi_state;
+    size_t                     bytes = POST_SMALL_BYTES;
+    if (!state->posted || state->check || state->stats) return 0;
+    for (int pe = 0; pe < state->npes; pe++) {
+        if (state->peers[pe].mapped != SHMEMI_NOT_MAPPED) continue;
+        const struct shmemt_traits *traits = &state->transports[state->peers[pe].posted]->traits;
+        if (traits->copy_bytes_max < bytes) bytes = traits->copy_bytes_max;
+        if (traits->bytes_max < bytes) bytes = traits->bytes_max;
+    }
+    return bytes;
+}
+
 static void choose_paths(void)
 {
     struct shmemi_state *state    = &shmemi_state;
@@ -356,7 +372,8 @@ static void choose_paths(void)
     state->check_calls = true;
     for (int pe = 0; pe < state->npes; pe++)
         if (!state->cards[pe].check) state->check_calls = false;
-    state->stats = shmemi_options.stats;
+    state->stats            = shmemi_options.stats;
+    state->post_small_bytes = posts_small();
     if (state->stats) state->peer_counters = calloc((size_t)state->npes, sizeof *state->peer_counters);
     shmemi_rma_choose_copy(shmemi_options.copy_stream_bytes);
 

@@ -162,6 +162,36 @@ static char *writable(const void *source)
     return (char *)(uintptr_t)source;
 }
 
+/* The transport checks the range, and answers with an error where the careful way has a message. */
+bool shmemi_post_put_small(shmem_ctx_t handle, const void *dest, const void *source, size_t bytes, int pe)
+{
+    const struct shmemi_state *state = &shmemi_state;
+    if (bytes - 1 >= state->post_small_bytes || (unsigned)pe >= (unsigned)state->npes) return false; /* 0 bytes wrap around */
+    const struct shmemi_peer *peer    = &state->peers[pe];
+    int                       segment = SHMEMT_SEGMENT_HEAP;
+    uintptr_t                 offset  = (uintptr_t)dest - state->all_heap_base;
+    if (peer->mapped != SHMEMI_NOT_MAPPED) return false;
+    if (SHMEMI_UNLIKELY(offset >= state->all_heap_bytes)) {
+        segment = SHMEMT_SEGMENT_DATA;
+        offset  = (uintptr_t)dest - state->own_data_base;
+        if (offset >= state->own_data_bytes || !peer->same_data) return false;
+    }
+    struct shmemi_ctx       *ctx  = handle == SHMEM_CTX_DEFAULT ? &shmemi_state.ctx_default : handle;
+    struct shmemt_ctx       *tctx = ctx->posted[peer->posted];
+    const struct shmemt_xfer xfer = {.segment       = segment,
+                                     .flags         = SHMEMT_XFER_COPY,
+                                     .local         = writable(source),
+                                     .remote_offset = offset,
+                                     .bytes         = bytes,
+                                     .blocks        = 1};
+    lock_ctx(ctx);
+    int err = tctx->tp->ops->put(tctx, pe, &xfer);
+    unlock_ctx(ctx);
+    if (SHMEMI_UNLIKELY(err)) return false;
+    atomic_fetch_add_explicit(&shmemi_state.counters.posted_ops, 1, memory_order_relaxed);
+    return true;
+}
+
 void shmemi_post_put(struct shmemi_ctx *ctx, const struct shmemi_place *to, const void *source, size_t bytes,
                      enum shmemi_post_wait wait)
 {

@@ -12,6 +12,12 @@
 /* Whether the call returns at once (nbi) or once the local side is done. */
 enum shmemi_post_wait { SHMEMI_POST_NBI, SHMEMI_POST_LOCAL };
 
+/*
+ * The short way of a small put: ctx has world numbers, pe is any number, dest any address. True: the transport has taken it, and source may be
+ * reused. False: nothing has happened, and the careful way tells why, waits for room, or maps.
+ */
+bool shmemi_post_put_small(shmem_ctx_t ctx, const void *dest, const void *source, size_t bytes, int pe);
+
 void shmemi_post_put(struct shmemi_ctx *ctx, const struct shmemi_place *to, const void *source, size_t bytes,
                      enum shmemi_post_wait wait);
 void shmemi_post_get(struct shmemi_ctx *ctx, const struct shmemi_place *from, void *dest, size_t bytes, enum shmemi_post_wait wait);

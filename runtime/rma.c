@@ -296,6 +296,8 @@ static void get_strided(const char *call, shmem_ctx_t handle, void *dest, const 
 
 /* ---- the plain path ---- */
 
+enum { POSTED_ELEMENTS_MAX = 256 }; /* far above any small put, far below an overflow */
+
 /* Do PE numbers on this context need no translation? Asked after the route, which fails in checked mode: a bad handle is not read there. */
 SHMEMI_INLINE bool world_numbers(shmem_ctx_t ctx)
 {
@@ -321,7 +323,8 @@ SHMEMI_INLINE void put(const char *call, shmem_ctx_t ctx, void *dest, const void
             shmemi_rma_copy_small(to.at, source, bytes);
             shmemi_route_stored(to, bytes);
         }
-    } else {
+    } else if (shmemi_state.post_small_bytes == 0 || nelems > POSTED_ELEMENTS_MAX || !world_numbers(ctx) ||
+               !shmemi_post_put_small(ctx, dest, source, nelems * elem_bytes, pe)) {
         put_careful(call, ctx, dest, source, nelems, elem_bytes, pe, wait);
     }
 }

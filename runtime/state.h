@@ -158,8 +158,9 @@ struct shmemi_state {
     size_t                data_stride;
     size_t                copy_large_bytes; /* copies from this size on are done by shmemi_rma_copy_large() */
     int                   my_pe, npes;
-    bool                  posted;         /* some route is posted: waits call progress                     */
-    bool                  silent_writers; /* some writers never look whether this PE sleeps */
+    bool                  posted;           /* some route is posted: waits call progress                     */
+    bool                  silent_writers;   /* some writers never look whether this PE sleeps */
+    size_t                post_small_bytes; /* puts up to this size may take the short way to a posted PE; 0: none may */
 
     /* ---- the rest ---- */
     SHMEMI_LINE bool writers_fence; /* no membarrier: a writer fences before it looks at `asleep`      */
