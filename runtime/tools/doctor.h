@@ -133,11 +133,11 @@ void doctor_look_limits(struct doctor *doctor, const struct doctor_devices *devi
 void doctor_look_machine(struct doctor *doctor);
 
 /*
- * Numbers that network drivers keep of an interface, as `ethtool -S` shows them: each is called for every one.
+ * Numbers that network drivers keep of an interface, as `ethtool -S` shows them: each() is called for every one.
  * A recorded tree has that command's output in ethtool/INTERFACE. false if there are none.
  */
-bool doctor_net_statistics(const struct doctor *doctor, const char                         *interface,
-                           void (*each)(void *arg, const char *name, uint64_t value), void *arg);
+typedef void doctor_each(void *arg, const char *name, uint64_t value);
+bool         doctor_net_statistics(const struct doctor *doctor, const char *interface, doctor_each *each, void *arg);
 
 /*
  * What NVML (libnvidia-ml.so.1, opened at run time) tells of the window into the memory of each GPU, BAR1.

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* "     rx_prio3_pause: 17", as `ethtool -S` prints it. */
-static void read_recorded(char *text, void (*each)(void *arg, const char *name, uint64_t value), void *arg)
+static void read_recorded(char *text, doctor_each *each, void *arg)
 {
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -41,7 +41,7 @@ static uint32_t statistics_count(int fd, const char *interface)
     return ask(fd, interface, &info) ? info.n_stats : 0;
 }
 
-static bool read_live(int fd, const char *interface, void (*each)(void *arg, const char *name, uint64_t value), void *arg)
+static bool read_live(int fd, const char *interface, doctor_each *each, void *arg)
 {
     uint32_t count = statistics_count(fd, interface);
     if (count == 0 || count > 1 << 16) return false;
@@ -62,8 +62,7 @@ static bool read_live(int fd, const char *interface, void (*each)(void *arg, con
     return true;
 }
 
-bool doctor_net_statistics(const struct doctor *doctor, const char                         *interface,
-                           void (*each)(void *arg, const char *name, uint64_t value), void *arg)
+bool doctor_net_statistics(const struct doctor *doctor, const char *interface, doctor_each *each, void *arg)
 {
     if (doctor->root[0]) {
         SHMEMI_AUTO_FREE char *text = doctor_read_text(doctor, "/ethtool/%s", interface);
