@@ -92,7 +92,7 @@ static struct line find_line(const struct settings *s)
     const struct shape shape = {.bytes = 8, .queue_pairs = 1, .depth = 1};
     struct end         a, b;
 
-    if (simulated()) return (struct line){.rtt_ns = s->rtt_ns / 2 * 2, .rate = s->rate_mbits / 8000.0};
+    if (simulated()) return (struct line){.rtt_ns = s->rtt_ns & ~1u, .rate = s->rate_mbits / 8000.0}; /* twice one way */
     ends_open(&a, &b, s->device, &shape);
     struct line line = {.rtt_ns = 8 / keep_busy(&a, &b, 8, 1, ROUNDS_REAL), .rate = port_rate(&a.port)};
     ends_close(&a, &b);
