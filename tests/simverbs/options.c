@@ -42,8 +42,8 @@ static const struct row rows[] = {
     ROW("rnr", 0, 1000, rnr_chance),
     ROW("ud_loss", 0, 1000, ud_loss_chance),
     ROW("register", 0, 1000, register_chance),
-    ROW("vanish", 0, 1000, vanish_chance),
     ROW("link", 0, 1000, link_chance),
+    ROW("access", 0, 1000, access_chance),
 };
 
 struct flag {

@@ -337,7 +337,7 @@ static void take_write(struct sim_qp *qp, const struct sim_packet *p)
     /* The key of a write of no bytes is not looked at. */
     if (p->length) {
         to = sim_memory_remote(qp->ex.qp_base.pd, p->rkey, p->remote_addr, p->length, IBV_ACCESS_REMOTE_WRITE, &relaxed);
-        if (!to || !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE)) {
+        if (!to || !(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) || sim_chance(sim_options.access_chance)) {
             refuse(qp, p, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
             return;
         }
@@ -366,7 +366,7 @@ static void take_read(struct sim_qp *qp, const struct sim_packet *p)
     }
     if (p->length) {
         from = sim_memory_remote(qp->ex.qp_base.pd, p->rkey, p->remote_addr, p->length, access, &relaxed);
-        if (!from || !(qp->attr.qp_access_flags & access)) {
+        if (!from || !(qp->attr.qp_access_flags & access) || sim_chance(sim_options.access_chance)) {
             refuse(qp, p, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
             return;
         }

@@ -435,7 +435,7 @@ int main(void)
     ibv_free_device_list(devices);
     fcntl(context->async_fd, F_SETFL, O_NONBLOCK); /* no event: an error, not a hang */
     pd        = ibv_alloc_pd(context);
-    mr        = ibv_reg_mr(pd, memory, BYTES, (int)(IBV_ACCESS_LOCAL_WRITE | all));
+    mr        = ibv_reg_mr(pd, memory, BYTES, IBV_ACCESS_LOCAL_WRITE | all);
     read_only = ibv_reg_mr(pd, constant, sizeof constant, IBV_ACCESS_REMOTE_READ);
     srq       = ibv_create_srq(pd, &shared);
 

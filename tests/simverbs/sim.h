@@ -57,8 +57,8 @@ struct sim_options {
     unsigned rnr_chance;      /* a receive that is there is not seen yet          */
     unsigned ud_loss_chance;  /* a datagram is dropped                            */
     unsigned register_chance; /* ibv_reg_mr fails                                 */
-    unsigned vanish_chance;   /* a step of the NIC is its last: the peer is dead  */
     unsigned link_chance;     /* one message finds no way: retries are exhausted  */
+    unsigned access_chance;   /* a write, read or atomic is refused as if its key were wrong */
 };
 
 extern struct sim_options sim_options;

@@ -2,8 +2,8 @@
  *
  * The ibverbs transport over the simulated NIC, one seed after the other in one set of processes.
  *
- *     stress --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...] [--vanish]
- *            [--must-catch] [--verbose]
+ *     stress --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...] [--vanish] [--errors]
+ *            [--refusals] [--must-catch] [--verbose]
  *
  * A seed decides everything: limits of the device, settings of the transport, what each PE does, and every choice of the
  * scheduler and the NIC. A PE sends over *ways* to each other PE, each of one kind: data, then something that vouches for it
@@ -14,7 +14,9 @@
  *   - fetch-and-adds of all PEs on one word each get a value of their own, and none is lost;
  *   - bytes around and between what was sent stay as they were, and the NIC refuses no key;
  *   - with --vanish, one PE's NIC goes dead at some step: the others are told, go on among themselves, end; and what it had under
- *     way no longer changes their memory once they have been told.
+ *     way no longer changes their memory once they have been told;
+ *   - with --errors, messages find no way or are refused now and then: the two PEs lose each other, and go on with others;
+ *   - with --refusals, registrations fail now and then: what was refused may be tried again.
  *
  * --must-catch: the transport is broken on purpose; status 0 if one of the seeds shows it. A failing seed is named, and is replayed alone by --seed.
  */
@@ -62,7 +64,7 @@ struct settings {
     int         pes;
     uint64_t    from;
     uint64_t    seeds;
-    bool        vanish;
+    bool        vanish, errors, refusals;
     bool        must_catch;
     bool        verbose;
 };
@@ -272,7 +274,7 @@ static void receive_all(void);
 
 static bool is_gone(int who)
 {
-    return atomic_load(&world->vanished[who]) || atomic_load(&world->told[pe.me][who]);
+    return atomic_load(&world->vanished[who]) || atomic_load(&world->told[pe.me][who]) || atomic_load(&world->told[who][pe.me]);
 }
 
 static void tell_state(void)
@@ -311,7 +313,8 @@ static _Thread_local unsigned said; /* bits: PEs that the progress() under way h
 
 static void failed_peer(int who, int error, const char *why)
 {
-    if (!atomic_load(&world->vanished[who])) fail("the way to PE %d is said to have failed (%s): %s", who, strerror(-error), why);
+    if (!atomic_load(&world->vanished[who]) && !pe.settings.errors)
+        fail("the way to PE %d is said to have failed (%s): %s", who, strerror(-error), why);
     said |= 1u << who;
 }
 
@@ -329,7 +332,7 @@ static void lose_those_that_are_gone(void)
 {
     if (!pe.ctx || am_dead()) return;
     for (int who = 0; who < pe.settings.pes; who++) {
-        if (!atomic_load(&world->vanished[who]) || atomic_load(&world->told[pe.me][who]) || below(200) != 0) continue;
+        if (!is_gone(who) || atomic_load(&world->told[pe.me][who]) || below(200) != 0) continue;
         pe.ops->lose_peer(pe.tp, who);
         take_as_lost(who);
     }
@@ -344,17 +347,25 @@ static void move_on(void)
     guard();
 }
 
-/* Call it until it is not -EAGAIN. A dead PE stops in the middle. */
-#define UNTIL_TAKEN(call)                                           \
-    __extension__({                                                 \
-        int err_;                                                   \
-        while ((err_ = (call)) == -EAGAIN && !am_dead()) move_on(); \
-        err_;                                                       \
+/* Another try may go well: also where memory could not be registered. */
+static bool is_passing(int err)
+{
+    return err == -EAGAIN || (pe.settings.refusals && err == -ENOMEM);
+}
+
+/* Call it until it is taken. A dead PE stops in the middle. */
+#define UNTIL_TAKEN(call)                                          \
+    __extension__({                                                \
+        int err_;                                                  \
+        while (is_passing(err_ = (call)) && !am_dead()) move_on(); \
+        err_;                                                      \
     })
 
 static void expect_taken(int err, int peer, const char *what)
 {
-    if (err == 0 || am_dead() || (err == -EHOSTDOWN && is_gone(peer)) || (err == -EAGAIN && am_dead())) return;
+    /* It may come to a call before it comes to the runtime. */
+    while (err == -EHOSTDOWN && (pe.settings.vanish || pe.settings.errors) && !is_gone(peer) && !am_dead()) move_on();
+    if (err == 0 || am_dead() || (err == -EHOSTDOWN && is_gone(peer))) return;
     fail("%s to PE %d is refused: %s", what, peer, strerror(-err));
 }
 
@@ -568,8 +579,11 @@ static void configure(uint64_t seed)
     static const char *const stripes[] = {"256", "1024", "4096", "1m"};
     uint64_t                 state     = seed * UINT64_C(0x2545f4914f6cdd1d) + 17;
     char                     text[400];
-    snprintf(text, sizeof text, "chaos=1,%s,%s,%s,%s%s%s", pick(&state, limits, 4), pick(&state, packets, 3),
-             pick(&state, delays, 4), pick(&state, faults, 5), pe.settings.set ? "," : "", pe.settings.set ? pe.settings.set : "");
+    static const char *const errors[] = {"link=2", "access=2", "link=20", "access=20", "link=1,access=1"};
+    const char *error = pe.settings.errors ? pick(&state, errors, 5) : pe.settings.refusals ? "register=150" : "link=0";
+    snprintf(text, sizeof text, "chaos=1,%s,%s,%s,%s,%s%s%s", pick(&state, limits, 4), pick(&state, packets, 3),
+             pick(&state, delays, 4), pick(&state, faults, 5), error, pe.settings.set ? "," : "",
+             pe.settings.set ? pe.settings.set : "");
     setenv("SIMVERBS", text, 1);
     setenv("POSTERN_QPS", pick(&state, queues, 4), 1);
     setenv("POSTERN_IB_STRIPE", pick(&state, stripes, 4), 1);
@@ -592,13 +606,18 @@ static void open_transport(void)
                                  .failed    = failed_peer,
                                  .agent     = pe.agent};
     for (int i = 0; i < PES_MAX; i++) pe.local_of[i] = i == pe.me ? 0 : -1;
-    int err = pe.ops->probe(&pe.job, &traits);
+    int err;
+    do err = pe.ops->probe(&pe.job, &traits);
+    while (is_passing(err));
     if (err) fail("probe says %s: %s", strerror(-err), traits.detail);
-    err = pe.ops->open(&pe.job, &pe.tp);
+    do err = pe.ops->open(&pe.job, &pe.tp);
+    while (is_passing(err));
     if (err) fail("open says %s", strerror(-err));
     err = pe.ops->address(pe.tp, &world->addresses[pe.me]);
-    if (!err) err = pe.ops->export_region(pe.tp, &region, &world->keys[pe.me]);
-    if (err) fail("address or key: %s", strerror(-err));
+    if (err) fail("address says %s", strerror(-err));
+    do err = pe.ops->export_region(pe.tp, &region, &world->keys[pe.me]);
+    while (is_passing(err));
+    if (err) fail("export_region says %s", strerror(-err));
     meet(0);
     for (int i = 0; i < pe.settings.pes; i++) {
         err = pe.ops->add_peer(pe.tp, i, &world->addresses[i]);
@@ -688,7 +707,7 @@ static void check_counters(void)
 {
     uint32_t half;
     memcpy(&half, heap(pe.me) + HALF, 4);
-    bool     lossy = pe.settings.vanish;
+    bool     lossy = pe.settings.vanish || pe.settings.errors;
     uint64_t added = atomic_load(&world->added[pe.me]);
     if (!lossy && read_word(heap(pe.me) + COUNTER) != added)
         fail("%llu fetch-and-adds made %llu of the counter", (unsigned long long)added,
@@ -802,9 +821,11 @@ static void run_pe(void)
         if (atomic_load(&world->seed) != seed) reset_world(seed);
         run_seed(seed);
         if (pe.me == 0) world->trace = world->trace * 31 + simverbs_trace();
+        unsigned lost = 0;
+        for (int k = 0; k < PES_MAX * PES_MAX; k++) lost += atomic_load(&world->told[k / PES_MAX][k % PES_MAX]);
         if (pe.me == 0 && pe.settings.verbose)
-            fprintf(stderr, "seed %llu: %llu steps, trace %016llx\n", (unsigned long long)seed,
-                    (unsigned long long)simverbs_steps(), (unsigned long long)simverbs_trace());
+            fprintf(stderr, "seed %llu: %llu steps, trace %016llx, %u losses told\n", (unsigned long long)seed,
+                    (unsigned long long)simverbs_steps(), (unsigned long long)simverbs_trace(), lost);
         simverbs_end();
     }
     pthread_join(thread, NULL);
@@ -859,6 +880,8 @@ static bool parse(int argc, char **argv, struct settings *s)
         if (strcmp(argv[i], "--vanish") == 0) s->vanish = true;
         else if (strcmp(argv[i], "--must-catch") == 0) s->must_catch = true;
         else if (strcmp(argv[i], "--verbose") == 0) s->verbose = true;
+        else if (strcmp(argv[i], "--errors") == 0) s->errors = true;
+        else if (strcmp(argv[i], "--refusals") == 0) s->refusals = true;
         else if (!value) return false;
         else if (strcmp(argv[i], "--path") == 0) s->path = argv[++i];
         else if (strcmp(argv[i], "--set") == 0) s->set = argv[++i];
@@ -878,7 +901,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &pe.settings)) {
         fprintf(stderr,
                 "usage: stress --path FOLDER [--pes 2..%d] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...]\n"
-                "              [--vanish] [--must-catch] [--verbose]\n",
+                "              [--vanish] [--errors] [--refusals] [--must-catch] [--verbose]\n",
                 PES_MAX);
         return 2;
     }
@@ -902,7 +925,11 @@ int main(int argc, char **argv)
                (unsigned long long)world->trace);
     else
         printf("seed %llu of %d PEs fails: %s\n    again: --pes %d%s --seed %llu\n", (unsigned long long)seed, pe.settings.pes,
-               atomic_load(&world->failed) ? world->why : how, pe.settings.pes, pe.settings.vanish ? " --vanish" : "",
+               atomic_load(&world->failed) ? world->why : how, pe.settings.pes,
+               pe.settings.vanish     ? " --vanish"
+               : pe.settings.errors   ? " --errors"
+               : pe.settings.refusals ? " --refusals"
+                                      : "",
                (unsigned long long)seed);
     return good != pe.settings.must_catch ? 0 : 1;
 }
