@@ -160,11 +160,19 @@ static int move_lane(struct lane *lane)
     return handled;
 }
 
+/* Only the progress thread calls progress() of its context. */
+static void place_thread(struct ib_ctx *ctx)
+{
+    ctx->placed = true;
+    shmemt_ibverbs_topology_bind(&ctx->verbs->device.near);
+}
+
 int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
 {
     struct ib_ctx *ctx     = ctx_of(base);
     struct verbs  *verbs   = ctx->verbs;
     int            handled = 0;
+    if (!ctx->lane && !ctx->placed) place_thread(ctx);
     /* Who has the lock serves what arrives, for all. */
     if (pthread_mutex_trylock(&verbs->lock) == 0) {
         handled += shmemt_ibverbs_progress_receive(verbs);
@@ -233,7 +241,7 @@ static bool striped_is_under_way(const struct link *link)
 /* 0, or -EAGAIN: something must end first. */
 static int fence_link(struct link *link)
 {
-    if (link->state != LINK_READY) return 0;
+    if (link->state != LINK_READY || IBVERBS_BREAK == BREAK_FENCE) return 0;
     if (link->loops > 0 || striped_is_under_way(link)) return -EAGAIN;
     if (link->acknowledged != link->next) {
         link->fenced       = true;

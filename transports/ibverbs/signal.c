@@ -100,6 +100,20 @@ static int put_signal_striped(struct link *link, const struct ib_remote *data, c
     return 0;
 }
 
+/* For BREAK_SIGNAL_QUEUE: the data alone, over the second queue pair. */
+static int put_astray(struct link *link, const struct ib_remote *data, const struct shmemt_xfer *xfer)
+{
+    struct batch batch;
+    bool         copied;
+    if (!queue_has_room(link, &link->queues[1], (uint32_t)shmemt_mapped_pieces(xfer))) return -EAGAIN;
+    batch_begin(&batch, link, 1);
+    int err = shmemt_ibverbs_post_add_puts(&batch, data, xfer, &copied);
+    if (err) shmemt_ibverbs_queue_cancel(&batch);
+    batch.wants_completion = true;
+    shmemt_ibverbs_queue_post(&batch);
+    return err;
+}
+
 /* `done` tells when the source may be reused, and the last request of the chain comes after all that read it. */
 static int put_signal(struct lane *lane, int pe, const struct ib_remote *data, const struct ib_remote *word,
                       const struct shmemt_xfer *xfer, const struct shmemt_amo *signal)
@@ -113,6 +127,11 @@ static int put_signal(struct lane *lane, int pe, const struct ib_remote *data, c
     if (!lane->verbs->nic && post_is_striped(lane->verbs, xfer)) return put_signal_striped(link, data, xfer, signal);
     err = room(lane, link, shmemt_mapped_pieces(xfer) + 2);
     if (err) return err;
+    if (IBVERBS_BREAK == BREAK_SIGNAL_QUEUE && lane->verbs->queues > 1 && data && !xfer->done) {
+        err = put_astray(link, data, xfer);
+        if (err) return err;
+        data = NULL;
+    }
     batch_begin(&batch, link, 0);
     err = add_all(&batch, data, word, xfer, signal, &message, &copied);
     if (err) {

@@ -59,6 +59,19 @@ enum {
     WORDS          = 64,   /* signal words that an immediate can name                            */
 };
 
+/*
+ * Builds that each break one promise, so that tests show that they would notice (tests/simverbs). The compiler drops what is for another build.
+ */
+enum broken {
+    BREAK_NOTHING,
+    BREAK_SIGNAL_QUEUE, /* a signal goes over another queue pair than its data (with several) */
+    BREAK_FENCE,        /* a fence does not wait for what has no order                        */
+    BREAK_COUNT,        /* a striped signal is applied with its first part                    */
+};
+#ifndef IBVERBS_BREAK
+#define IBVERBS_BREAK BREAK_NOTHING
+#endif
+
 /* ---- peers ---- */
 
 /* What a PE tells of itself; its struct shmemt_address. */
@@ -223,7 +236,8 @@ struct lane {
 struct ib_ctx {
     struct shmemt_ctx ctx;
     struct verbs     *verbs;
-    struct lane      *lane; /* NULL: the progress thread's */
+    struct lane      *lane;   /* NULL: the progress thread's               */
+    bool              placed; /* that thread is on the cores near its device */
 };
 
 /* ---- the transport ---- */
