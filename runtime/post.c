@@ -38,11 +38,25 @@ static int call_slot(struct shmemt_ctx *tctx, enum slot slot, int pe, const stru
 
 static SHMEMI_COLD void refused(const struct shmemt_ctx *tctx, int pe, int err)
 {
+    const char *name = tctx->tp->ops->name;
     if (err == -EHOSTDOWN) shmemi_service_lost(pe, err, "");
+    if (err == -ENOMEM)
+        shmemi_service_fatal("posted operation",
+                             "transport %s could not register the program's memory for PE %d: %s" WHY
+                             "large memory outside of the symmetric heap is registered for each operation, and the limit on locked "
+                             "memory or the device leaves no room" FIX
+                             "take it from shmem_malloc, or raise the limit: sudo prlimit --memlock=unlimited --pid $$",
+                             name, pe, strerror(-err));
+    if (err == -EFAULT)
+        shmemi_service_fatal("posted operation",
+                             "transport %s cannot use the program's memory for PE %d: %s" WHY
+                             "the local side is not mapped in full, or it is the dest of a get and read-only" FIX
+                             "look at the address and the size of the call",
+                             name, pe, strerror(-err));
     shmemi_service_fatal("posted operation",
                          "transport %s cannot reach PE %d: %s" WHY "the peer or the way to it is lost" FIX
                          "look at the messages of that PE",
-                         tctx->tp->ops->name, pe, strerror(-err));
+                         name, pe, strerror(-err));
 }
 
 struct submission {
