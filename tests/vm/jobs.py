@@ -14,7 +14,6 @@ ATOMICS = [
     "amo/each_operation_of_each_type_updates_and_fetches",
     "amo/updates_of_one_width_exclude_each_other",
     "amo/fetch_inc_hands_out_each_number_once",
-    "amo/operations_of_one_pe_on_one_word_keep_their_order",
     "nodes/one_word_is_updated_from_both_sides",
     "signal/updates_of_all_kinds_exclude_each_other",
 ]
