@@ -3,6 +3,7 @@
  * The libfabric transport: one reliable endpoint per PE, which all contexts share.
  *
  *     library.c     libfabric.so.1, loaded when asked for, and what its loading must not change
+ *     quick.c       a quick first fi_getinfo
  *     provider.c    which provider, device and address; the traits
  *     memory.c      regions, keys, registration of local buffers
  *     endpoint.c    open and close, peers, contexts
@@ -56,12 +57,17 @@ struct library {
     int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric_out, void *context);
     const char *(*strerror)(int error);
     uint32_t version; /* of its interface to ask for */
+    void    *handle;  /* of dlopen; NULL: somebody else in this program had loaded it before */
 };
 
 /* The loaded library, or NULL and why not. It stays loaded. */
 const struct library *shmemt_libfabric_library(const char **why_out);
 /* fi_getinfo, with the settings that this transport wants where the user has set nothing. */
 int shmemt_libfabric_library_getinfo(const struct library *library, const struct fi_info *hints, struct fi_info **info_out);
+
+/* Around the first fi_getinfo of the loaded library. Nobody else may call it meanwhile. (quick.c) */
+void shmemt_libfabric_quick_begin(void *handle);
+void shmemt_libfabric_quick_end(void);
 
 /* ---- the choice (provider.c) ---- */
 

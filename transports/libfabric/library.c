@@ -116,6 +116,7 @@ static const struct library *load(const char **why_out)
     if (loaded) return &library;
     remember(&manners);
     keep_psm_out();
+    void *theirs = dlopen("libfabric.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
     put_back(&manners);
     if (!handle) {
@@ -125,8 +126,10 @@ static const struct library *load(const char **why_out)
         snprintf(why, sizeof why, "libfabric.so.1 lacks fi_getinfo or one of its companions");
         handle = NULL; /* stays loaded: closing runs the exit code of its vendor libraries */
     }
-    loaded   = handle != NULL;
-    *why_out = why;
+    if (theirs) dlclose(theirs);
+    library.handle = theirs ? NULL : handle;
+    loaded         = handle != NULL;
+    *why_out       = why;
     return loaded ? &library : NULL;
 }
 
@@ -165,7 +168,9 @@ int shmemt_libfabric_library_getinfo(const struct library *library, const struct
         ours[i] = !getenv(settings[i].name) && setenv(settings[i].name, settings[i].value, 0) == 0;
     }
     remember(&manners);
+    if (library->handle) shmemt_libfabric_quick_begin(library->handle);
     int err = library->getinfo(library->version, NULL, NULL, 0, hints, info_out);
+    shmemt_libfabric_quick_end();
     put_back(&manners);
     /* Programs that this one starts have not been asked for them. */
     for (size_t i = 0; i < SETTINGS; i++)
