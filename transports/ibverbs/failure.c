@@ -6,6 +6,9 @@
  * first error of a link becomes a line for a person; those that follow from it are not looked at. Nothing counts as done before the runtime
  * has been told. Then the queue pairs are destroyed, so that the device lets go of local memory, and what was under way ends.
  *
+ * A peer's device may have taken a message, and the machine died before its CPU came to it. Then nothing is under way that could fail. So who
+ * owes an acknowledgement for a second is asked, by an empty write.
+ *
  * A peer that does not come to serve but whose connection stands is waited for: it may be in a debugger. Receivers that are not ready are retried
  * without end.
  */
@@ -98,6 +101,24 @@ void shmemt_ibverbs_failure_completion(const struct ibv_wc *wc, struct record *r
     shmemt_ibverbs_failure_note(record->link, error_of(wc->status), "%s%s: %s (%s; %s:%u%s%s)", operation_name(record), where,
                                 ibv_wc_status_str(wc->status), explain(wc->status), verbs->device.port.device,
                                 verbs->device.port.number, verbs->event[0] ? ", " : "", verbs->event);
+}
+
+/* ---- silence ---- */
+
+void shmemt_ibverbs_failure_look(struct lane *lane)
+{
+    enum { SILENT_MS = 1000 };
+    int64_t now = shmemt_ibverbs_failure_now();
+    for (struct link *link = lane->dirty; link; link = link->next_dirty) {
+        if (link->state != LINK_READY || link->acknowledged == link->next) continue;
+        if (link->heard_ns == 0 || link->heard != link->acknowledged) {
+            link->heard_ns = now;
+            link->heard    = link->acknowledged;
+        } else if (now - link->heard_ns > (int64_t)SILENT_MS * 1000000) {
+            link->heard_ns = now;
+            if (!atomic_load_explicit(&link->failing, memory_order_relaxed)) shmemt_ibverbs_queue_ask(link);
+        }
+    }
 }
 
 /* ---- the device about itself ---- */

@@ -151,11 +151,15 @@ int shmemt_ibverbs_progress_open(struct verbs *verbs)
 
 /* ---- progress ---- */
 
-static int move_lane(struct lane *lane)
+/* Reading the clock costs as much as an idle turn. */
+enum { TURNS_PER_CLOCK = 128 };
+
+static int move_lane(struct lane *lane, bool serving)
 {
     pthread_mutex_lock(&lane->lock);
     int handled = shmemt_ibverbs_queue_poll(lane);
     if (lane->waiting_loops) handled += shmemt_ibverbs_atomic_advance(lane);
+    if (lane->dirty && (serving || ++lane->looks % TURNS_PER_CLOCK == 0)) shmemt_ibverbs_failure_look(lane);
     pthread_mutex_unlock(&lane->lock);
     return handled;
 }
@@ -177,10 +181,10 @@ int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
     if (pthread_mutex_trylock(&verbs->lock) == 0) {
         handled += shmemt_ibverbs_progress_receive(verbs);
         for (unsigned i = 0; !ctx->lane && i < LANES_MAX; i++)
-            if (verbs->lanes[i]) handled += move_lane(verbs->lanes[i]);
+            if (verbs->lanes[i]) handled += move_lane(verbs->lanes[i], true);
         pthread_mutex_unlock(&verbs->lock);
     }
-    if (ctx->lane) handled += move_lane(ctx->lane);
+    if (ctx->lane) handled += move_lane(ctx->lane, false);
     if (atomic_load_explicit(&verbs->failures, memory_order_relaxed)) {
         int err = shmemt_ibverbs_failure_tell(verbs);
         if (err) return err;

@@ -99,6 +99,11 @@ bool shmemt_ibverbs_queue_drained(struct link *link)
     return drained;
 }
 
+void shmemt_ibverbs_queue_ask(struct link *link)
+{
+    if (link->queues[0].posted == link->queues[0].retired) flush(link, &link->queues[0]);
+}
+
 /* ---- completions ---- */
 
 static void count_part(struct lane *lane, struct stripes *stripes)

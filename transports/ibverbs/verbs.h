@@ -164,6 +164,8 @@ struct link {
     uint32_t     next, acknowledged; /* numbered messages to the peer               */
     bool         fenced;             /* those before fence_number come before the next write */
     uint32_t     fence_number;
+    int64_t      heard_ns;             /* when silence was last looked at, and          */
+    uint32_t     heard;                /* what had been acknowledged then               */
     bool         tail_fenced;          /* with several queue pairs: what is striped waits for the first one */
     uint32_t     fence_tail;           /* to have come so far                                               */
     unsigned     loops;                /* under way */
@@ -226,8 +228,9 @@ struct lane {
     struct link       *dirty;
     uint32_t           in_flight;                  /* work requests; each may become a completion */
     uint32_t           completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
-    bool               starved;                    /* in_flight_max was reached */
-    struct ib_ring     ring, results;              /* made on first use */
+    unsigned           looks;
+    bool               starved;       /* in_flight_max was reached */
+    struct ib_ring     ring, results; /* made on first use */
     struct loop       *loops, *free_loops, *waiting_loops;
     unsigned           active_loops;
     struct stripes     stripes[SLOTS], *free_stripes;
@@ -404,6 +407,8 @@ void shmemt_ibverbs_queue_cancel(struct batch *batch);
 int shmemt_ibverbs_queue_poll(struct lane *lane);
 /* What was posted before this position has completed; asks for a completion where none is on its way. */
 bool shmemt_ibverbs_queue_passed(struct link *link, struct queue *queue, uint32_t position);
+/* Where nothing is under way to the peer: an empty write, which fails if the peer is gone. */
+void shmemt_ibverbs_queue_ask(struct link *link);
 /* All that the program asked of this link has completed; asks for a completion where the last request did not. */
 bool shmemt_ibverbs_queue_drained(struct link *link);
 /* The peer is lost: everything under way counts as done. */
@@ -566,6 +571,8 @@ enum tag { TAG_MESSAGE, TAG_DATAGRAM_IN, TAG_DATAGRAM_OUT }; /* wr_id of receive
 int64_t shmemt_ibverbs_failure_now(void);
 /* Something is wrong with this link. The lane's lock is held. Only the first word counts. */
 void shmemt_ibverbs_failure_note(struct link *link, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Peers that owe an acknowledgement for long: are they there? The lane's lock is held. */
+void shmemt_ibverbs_failure_look(struct lane *lane);
 /* A request has completed with an error. */
 void shmemt_ibverbs_failure_completion(const struct ibv_wc *wc, struct record *record);
 /* Call job->failed for those that are failing, and end what was under way to them. A negative errno: there were some. Without locks. */
