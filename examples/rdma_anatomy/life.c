@@ -8,6 +8,7 @@
 #include "anatomy.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,39 +18,55 @@ enum { BYTES = 1000, PACKET = 256, TICKET = 7 };
 static const char conditions[] = "mtu=1,packet=256,rate=100000,wire=1000";
 
 static const struct end *receiver;
-static uint64_t          begin_ns;
 
-static void line(const char *who, const char *text)
+/* What has happened is noted, and printed at the end: to print takes longer than all that is shown. */
+static struct {
+    uint64_t    at_ns;
+    const char *who;
+    char        text[120];
+} notes[40];
+static size_t note_count;
+
+__attribute__((format(printf, 2, 3))) static void note(const char *who, const char *format, ...)
 {
-    printf("  %6" PRIu64 " ns  %-9s  %s\n", now_ns() - begin_ns, who, text);
+    va_list values;
+
+    if (note_count == sizeof notes / sizeof *notes) return;
+    notes[note_count].at_ns = now_ns();
+    notes[note_count].who   = who;
+    va_start(values, format);
+    vsnprintf(notes[note_count++].text, sizeof notes->text, format, values);
+    va_end(values);
+}
+
+static void print_notes(void)
+{
+    for (size_t i = 0; i < note_count; i++)
+        printf("  %6" PRIu64 " ns  %-9s  %s\n", notes[i].at_ns - notes[0].at_ns, notes[i].who, notes[i].text);
 }
 
 /* What the simulated device tells. */
 static void tell(const char *what, uint32_t qpn, uint32_t message, uint64_t where, uint64_t bytes)
 {
-    char     text[160];
-    uint64_t offset = where;
+    uint64_t packet = where / PACKET + 1;
 
     (void)qpn;
     (void)message;
     if (strcmp(what, "leaves") == 0) {
-        snprintf(text, sizeof text, "reads bytes %" PRIu64 " to %" PRIu64 " from A's memory; packet %" PRIu64 " leaves%s", offset,
-                 offset + bytes - 1, offset / PACKET + 1, offset ? "" : ", with remote address and key");
-        line("A device", text);
+        note("A device", "reads bytes %" PRIu64 " to %" PRIu64 " from A's memory; packet %" PRIu64 " leaves%s", where,
+             where + bytes - 1, packet, packet == 1 ? ", with remote address and key" : "");
     } else if (strcmp(what, "arrives") == 0) {
-        snprintf(text, sizeof text, "packet %" PRIu64 " arrives%s", offset / PACKET + 1,
-                 offset ? "" : ": the key is known, the range lies in its region, writing is allowed");
-        line("B device", text);
+        note("B device", "packet %" PRIu64 " arrives%s", packet,
+             packet == 1 ? ": the key is known, the range lies in its region, writing is allowed" : "");
     } else if (strcmp(what, "lands") == 0) {
-        offset = where - (uintptr_t)receiver->memory;
-        snprintf(text, sizeof text, "bytes %" PRIu64 " to %" PRIu64 " change", offset, offset + bytes - 1);
-        line("B memory", text);
+        uint64_t offset = where - (uintptr_t)receiver->memory;
+        note("B memory", "bytes %" PRIu64 " to %" PRIu64 " change", offset, offset + bytes - 1);
     } else if (strcmp(what, "answers") == 0) {
-        line("B device", "all of it is written: an acknowledgement leaves");
+        note("B device", "all of it is written: an acknowledgement leaves");
     } else if (strcmp(what, "answered") == 0) {
-        line("A device", "the acknowledgement arrives");
+        note("A device", "the acknowledgement arrives");
     } else if (strcmp(what, "completes") == 0) {
-        line("A device", "writes a completion into A's completion queue");
+        note("A device", "writes a completion into A's completion queue");
     }
 }
 
@@ -84,22 +101,22 @@ static bool put(struct end *a, struct end *b, struct ibv_send_wr *request)
     const volatile unsigned char *last = &b->memory[BYTES - 1];
     struct ibv_wc                 completion;
     bool                          done = false, seen = false;
-    char                          text[160];
 
     post(a->queue_pairs[0], request);
-    begin_ns = now_ns();
-    line("A program", "ibv_post_send: the request is in the send queue, the doorbell has rung");
+    note("A program", "ibv_post_send: the request is in the send queue, the doorbell has rung");
     while (!done || !seen) {
-        if (!seen && *last != 0) line("B program", "sees the last byte change, because it looks. Nobody told it");
-        seen = *last != 0;
-        if (done || !next_completion(a, &completion)) continue;
-        done = true;
-        snprintf(text, sizeof text, "ibv_poll_cq: number %" PRIu64 ", %s. The bytes are at B, the buffer is free", completion.wr_id,
+        if (!seen && *last != 0) {
+            note("B program", "sees the last byte change, because it looks. Nobody told it");
+            seen = true;
+        }
+        if (!done && next_completion(a, &completion)) {
+            note("A program", "ibv_poll_cq: number %" PRIu64 ", %s. The bytes are at B, the buffer is free", completion.wr_id,
                  ibv_wc_status_str(completion.status));
-        line("A program", text);
+            done = true;
+        }
     }
     bool told = next_completion(b, &completion);
-    line("B program",
+    note("B program",
          told ? "ibv_poll_cq: a completion, which should not be" : "ibv_poll_cq: nothing. A plain write leaves no trace here");
     return !told && memcmp(a->memory, b->memory, BYTES) == 0;
 }
@@ -127,6 +144,7 @@ bool life(const struct settings *settings)
     watch(tell);
     bool good = put(&a, &b, &request);
     watch(NULL);
+    print_notes();
     printf("\n  %s\n\n", good ? "All 1,000 bytes are right." : "WRONG: B's bytes are not A's, or B was told of them.");
     ends_close(&a, &b);
     simulate_end();

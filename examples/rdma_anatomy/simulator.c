@@ -50,10 +50,13 @@ void watch(void (*tell)(const char *what, uint32_t qpn, uint32_t message, uint64
 
 uint64_t now_ns(void)
 {
+    static bool looked; /* looking takes longer than what is timed */
     static uint64_t (*simulated_now_ns)(void);
     struct timespec now;
 
-    if (simulated_now_ns || FIND(simulated_now_ns, "simverbs_now_ns")) return simulated_now_ns();
+    if (!looked) FIND(simulated_now_ns, "simverbs_now_ns");
+    looked = true;
+    if (simulated_now_ns) return simulated_now_ns();
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

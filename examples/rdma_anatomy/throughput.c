@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { WARM_UP = 4, ROUNDS = 16, ROUNDS_REAL = 500 };
+enum { WARM_UP = 4, ROUNDS = 16, REAL_NS = 100000000 };
 
 /* In bytes per nanosecond, which is GB/s. */
 struct line {
@@ -33,25 +33,31 @@ static void post_next(struct end *a, const struct end *b, unsigned queue_pair, s
     post(a->queue_pairs[queue_pair], &request);
 }
 
-/* Keep `depth` writes under way on each queue pair, and time the completions in the middle. */
-static double keep_busy(struct end *a, struct end *b, size_t bytes, unsigned depth, unsigned rounds)
+/* Long enough? On the simulated clock a few rounds are exact. */
+static bool is_enough(unsigned rounds, uint64_t time_ns)
 {
-    unsigned      under_way = a->queue_pair_count * depth;
-    unsigned      from = WARM_UP * under_way, to = from + rounds * under_way;
-    uint64_t      from_ns = 0, to_ns = 0;
+    return simulated() ? rounds >= ROUNDS : time_ns >= REAL_NS;
+}
+
+/* Keep `depth` writes under way on each queue pair, and time the completions from the end of a round to that of another. */
+static double keep_busy(struct end *a, struct end *b, size_t bytes, unsigned depth)
+{
+    unsigned      under_way = a->queue_pair_count * depth, completed = 0, rounds = 0;
+    uint64_t      from_ns = 0, time_ns = 0;
     struct ibv_wc completion;
 
     for (unsigned d = 0; d < depth; d++)
         for (unsigned q = 0; q < a->queue_pair_count; q++) post_next(a, b, q, bytes);
-    for (unsigned completed = 0; completed < to;) {
+    while (rounds < WARM_UP || !is_enough(rounds - WARM_UP, time_ns)) {
         if (!next_completion(a, &completion)) continue;
-        completed++;
-        if (completed == from) from_ns = now_ns();
-        if (completed == to) to_ns = now_ns();
         post_next(a, b, (unsigned)completion.wr_id, bytes);
+        if (++completed % under_way != 0) continue;
+        rounds++;
+        if (rounds == WARM_UP) from_ns = now_ns();
+        time_ns = now_ns() - from_ns;
     }
     wait_completions(a, under_way);
-    return (double)(to - from) * (double)bytes / (double)(to_ns - from_ns);
+    return (double)(rounds - WARM_UP) * under_way * (double)bytes / (double)time_ns;
 }
 
 static double measure(const struct settings *s, unsigned queue_pairs)
@@ -63,7 +69,7 @@ static double measure(const struct settings *s, unsigned queue_pairs)
     snprintf(conditions, sizeof conditions, "packet=4096,rate=%u,wire=%u", s->rate_mbits, s->rtt_ns / 2);
     simulate(conditions, 0);
     ends_open(&a, &b, s->device, &shape);
-    double rate = keep_busy(&a, &b, s->bytes, s->depth, simulated() ? ROUNDS : ROUNDS_REAL);
+    double rate = keep_busy(&a, &b, s->bytes, s->depth);
     ends_close(&a, &b);
     simulate_end();
     return rate;
@@ -94,7 +100,7 @@ static struct line find_line(const struct settings *s)
 
     if (simulated()) return (struct line){.rtt_ns = s->rtt_ns & ~1u, .rate = s->rate_mbits / 8000.0}; /* twice one way */
     ends_open(&a, &b, s->device, &shape);
-    struct line line = {.rtt_ns = 8 / keep_busy(&a, &b, 8, 1, ROUNDS_REAL), .rate = port_rate(&a.port)};
+    struct line line = {.rtt_ns = 8 / keep_busy(&a, &b, 8, 1), .rate = port_rate(&a.port)};
     ends_close(&a, &b);
     return line;
 }
