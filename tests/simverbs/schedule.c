@@ -201,7 +201,7 @@ void sim_schedule_nic_run(void)
     struct sim_actor *nic = &schedule->nic[my_process];
 
     while (wait_for_turn(nic) == TURN_RUN) {
-        struct sim_actor *next = nic;
+        struct sim_actor *next;
         do {
             run_nic();
             pass_time();

@@ -123,28 +123,30 @@ static struct pe     pe;
 
 enum { GOOD, WRONG, NOT_RUN }; /* world->failed: a promise is broken; the test could not be made at all */
 
-static _Noreturn void stop(int how, const char *format, va_list args)
+static void note(int how, const char *format, va_list args)
 {
     int good = GOOD;
-    if (atomic_compare_exchange_strong(&world->failed, &good, how)) {
-        int n = snprintf(world->why, sizeof world->why, "PE %d: ", pe.me);
-        vsnprintf(world->why + n, sizeof world->why - (size_t)n, format, args);
-    }
-    _exit(1);
+    if (!atomic_compare_exchange_strong(&world->failed, &good, how)) return;
+    int n = snprintf(world->why, sizeof world->why, "PE %d: ", pe.me);
+    vsnprintf(world->why + n, sizeof world->why - (size_t)n, format, args);
 }
 
 static _Noreturn void __attribute__((format(printf, 1, 2))) fail(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    stop(WRONG, format, args);
+    note(WRONG, format, args);
+    va_end(args);
+    _exit(1);
 }
 
 static _Noreturn void __attribute__((format(printf, 1, 2))) cannot_run(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    stop(NOT_RUN, format, args);
+    note(NOT_RUN, format, args);
+    va_end(args);
+    _exit(1);
 }
 
 /* ---- what would wait in the kernel, or look at a clock: here it passes the token ---- */
@@ -817,8 +819,8 @@ static const struct shmemt_ops *load(const char *path)
     if (!module) cannot_run("cannot load %s: %s", file, dlerror());
     shmemt_module_fn *module_fn = NULL;
     *(void **)&module_fn        = dlsym(module, SHMEMT_MODULE_SYMBOL);
-    if (!module_fn) cannot_run("%s has no %s", file, SHMEMT_MODULE_SYMBOL);
-    return module_fn();
+    if (module_fn) return module_fn();
+    cannot_run("%s has no %s", file, SHMEMT_MODULE_SYMBOL);
 }
 
 static void run_pe(void)
