@@ -81,9 +81,8 @@ static void print_beforehand(const struct end *a, const struct end *b)
     printf("  Once, beforehand:\n");
     print_region(a);
     print_region(b);
-    printf("    A and B tell each other, by other means (a socket, a file): the port's address, the number of the queue pair, and "
-           "B its\n"
-           "    memory's address and remote key. Queue pair %" PRIu32 " of A and %" PRIu32 " of B are connected.\n\n",
+    printf("    A and B tell each other, by other means (a socket, a file), the port's address and the queue pair's number, and B\n"
+           "    its memory's address and remote key. Queue pair %" PRIu32 " of A and %" PRIu32 " of B are connected.\n\n",
            a->queue_pairs[0]->qp_num, b->queue_pairs[0]->qp_num);
 }
 
