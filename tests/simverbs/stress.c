@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -826,6 +827,7 @@ static const struct shmemt_ops *load(const char *path)
 static void run_pe(void)
 {
     pthread_t thread;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* who is ended from outside leaves nobody behind */
     simverbs_attach((unsigned)pe.me, (unsigned)pe.settings.pes, 2);
     pe.ops = load(pe.settings.path);
     if (pthread_create(&thread, NULL, serve, NULL)) cannot_run("no thread");
@@ -912,7 +914,7 @@ static bool parse(int argc, char **argv, struct settings *s)
 
 int main(int argc, char **argv)
 {
-    char  fabric[] = "/dev/shm/simverbs-XXXXXX", how[200] = "";
+    char  fabric[64], how[200] = "";
     pid_t pids[PES_MAX];
     if (!parse(argc, argv, &pe.settings)) {
         fprintf(stderr,
@@ -922,19 +924,18 @@ int main(int argc, char **argv)
         return 2;
     }
     world  = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int fd = mkstemp(fabric);
+    int fd = memfd_create("fabric", 0); /* a file that nobody has to remove */
     if (world == MAP_FAILED || fd < 0) {
         perror("stress: memory to share");
         return 2;
     }
-    close(fd);
+    snprintf(fabric, sizeof fabric, "/proc/%d/fd/%d", (int)getpid(), fd);
     setenv("SIMVERBS_FABRIC", fabric, 1);
     for (pe.me = 0; pe.me < pe.settings.pes; pe.me++) {
         pids[pe.me] = fork();
         if (pids[pe.me] == 0) run_pe();
     }
-    bool good = watch(pids, pe.settings.pes, how, sizeof how);
-    unlink(fabric);
+    bool     good = watch(pids, pe.settings.pes, how, sizeof how);
     uint64_t seed = atomic_load(&world->seed);
     if (good)
         printf("%llu seeds of %d PEs, trace %016llx\n", (unsigned long long)pe.settings.seeds, pe.settings.pes,
