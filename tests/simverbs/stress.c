@@ -114,6 +114,7 @@ struct pe {
     unsigned char            snapshot[PES_MAX][KINDS][PLACE];
     unsigned                 tickets;
     unsigned                 vanish_after;
+    unsigned                 tell_within; /* so many moves, about, the others hear of a loss */
     unsigned                 actions;
 };
 
@@ -348,7 +349,7 @@ static void lose_those_that_are_gone(void)
 {
     if (!pe.ctx || am_dead()) return;
     for (int who = 0; who < pe.settings.pes; who++) {
-        if (!is_gone(who) || atomic_load(&world->told[pe.me][who]) || below(200) != 0) continue;
+        if (!is_gone(who) || atomic_load(&world->told[pe.me][who]) || below(pe.tell_within) != 0) continue;
         pe.ops->lose_peer(pe.tp, who);
         take_as_lost(who);
     }
@@ -753,10 +754,12 @@ static void check_gaps(int from, enum kind kind)
 
 static void run_seed(uint64_t seed)
 {
-    pe.random       = seed * 977 + (uint64_t)pe.me * UINT64_C(0x9e3779b97f4a7c15);
-    pe.tickets      = 0;
-    pe.actions      = 0;
-    pe.vanish_after = 1 + (unsigned)(mix(seed) % 120);
+    pe.random                      = seed * 977 + (uint64_t)pe.me * UINT64_C(0x9e3779b97f4a7c15);
+    pe.tickets                     = 0;
+    pe.actions                     = 0;
+    pe.vanish_after                = 1 + (unsigned)(mix(seed) % 120);
+    static const unsigned within[] = {1, 10, 200};
+    pe.tell_within                 = within[mix(seed + 1) % 3];
     make_ways();
     memset(world->heaps[pe.me], FRESH, sizeof world->heaps[pe.me]);
     memset(heap(pe.me), 0, WORDS);
