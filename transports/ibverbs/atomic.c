@@ -39,7 +39,7 @@ static int send_message(struct lane *lane, struct link *link, const struct shmem
     };
     if (!message_window_open(link, 1)) return -EAGAIN;
     if (!queue_has_room(link, &link->queues[0], 1)) {
-        if (lane->in_flight >= lane->in_flight_max) lane->starved = true;
+        if (lane->in_flight >= lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
         return -EAGAIN;
     }
     batch_begin(&batch, link, 0);
@@ -289,7 +289,7 @@ static int amo_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     if (!lane->verbs->nic) return send_message(lane, link, amo);
     if (!is_one_step(amo)) return start_loop(lane, link, remote, amo);
     if (!queue_has_room(link, &link->queues[0], 1)) {
-        if (lane->in_flight >= lane->in_flight_max) lane->starved = true;
+        if (lane->in_flight >= lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
         return -EAGAIN;
     }
     return post_one_step(link, remote, amo);

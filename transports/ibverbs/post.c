@@ -172,7 +172,9 @@ int shmemt_ibverbs_post_stripes_ready(struct link *link, unsigned requests)
     link->tail_fenced = false;
     for (unsigned i = 0; i < lane->verbs->queues; i++)
         if (!queue_has_room(link, &link->queues[i], requests)) return -EAGAIN;
-    return lane->in_flight + requests * lane->verbs->queues <= lane->in_flight_max ? 0 : -EAGAIN;
+    if (lane->in_flight + requests * lane->verbs->queues <= lane->in_flight_max) return 0;
+    shmemt_ibverbs_queue_starved(lane);
+    return -EAGAIN;
 }
 
 static void post_part(struct link *link, unsigned queue, const struct ib_remote *remote, int segment,
@@ -247,7 +249,7 @@ static int put_pieces(struct link *link, const struct ib_remote *remote, const s
 static int room(struct lane *lane, const struct link *link, const struct queue *queue, size_t requests)
 {
     if (queue_has_room(link, queue, (uint32_t)requests)) return 0;
-    if (lane->in_flight + requests > lane->in_flight_max) lane->starved = true;
+    if (lane->in_flight + requests > lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
     return -EAGAIN;
 }
 

@@ -115,12 +115,14 @@ static void take(struct verbs *verbs, const struct ibv_wc *wc, struct refill *re
 int shmemt_ibverbs_progress_receive(struct verbs *verbs)
 {
     struct ibv_wc completions[BATCH];
-    struct refill refill  = {.count = 0};
+    struct refill refill; /* only its count is set: it is large */
     int           handled = 0, count;
+    refill.count          = 0;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         count = ibv_poll_cq(verbs->receive_cq, BATCH, completions);
+        if (count <= 0) break;
         for (int i = 0; i < count; i++) take(verbs, &completions[i], &refill);
-        if (count > 0) handled += count;
+        handled += count;
         refill_post(verbs, &refill);
         if (count < BATCH) break;
     }
@@ -131,10 +133,11 @@ int shmemt_ibverbs_progress_receive(struct verbs *verbs)
 
 int shmemt_ibverbs_progress_open(struct verbs *verbs)
 {
-    struct refill refill = {.count = 0};
-    size_t        bytes  = (size_t)verbs->receives * RECEIVE_BYTES + 2 * (size_t)verbs->datagrams * DATAGRAM_BYTES;
-    size_t        page   = (size_t)sysconf(_SC_PAGESIZE);
-    verbs->buffers       = aligned_alloc(page, (bytes + page - 1) / page * page);
+    struct refill refill;
+    size_t        bytes = (size_t)verbs->receives * RECEIVE_BYTES + 2 * (size_t)verbs->datagrams * DATAGRAM_BYTES;
+    size_t        page  = (size_t)sysconf(_SC_PAGESIZE);
+    refill.count        = 0;
+    verbs->buffers      = aligned_alloc(page, (bytes + page - 1) / page * page);
     if (!verbs->buffers) return -ENOMEM;
     memset(verbs->buffers, 0, bytes);
     verbs->buffers_mr = ibv_reg_mr(verbs->pd, verbs->buffers, bytes, IBV_ACCESS_LOCAL_WRITE);
@@ -154,12 +157,12 @@ int shmemt_ibverbs_progress_open(struct verbs *verbs)
 /* Reading the clock costs as much as an idle turn. */
 enum { TURNS_PER_CLOCK = 128 };
 
-static int move_lane(struct lane *lane, bool serving)
+static int move_lane(struct lane *lane, bool looks)
 {
     pthread_mutex_lock(&lane->lock);
     int handled = shmemt_ibverbs_queue_poll(lane);
     if (lane->waiting_loops) handled += shmemt_ibverbs_atomic_advance(lane);
-    if (lane->dirty && (serving || ++lane->looks % TURNS_PER_CLOCK == 0)) shmemt_ibverbs_failure_look(lane);
+    if (lane->dirty && looks) shmemt_ibverbs_failure_look(lane);
     pthread_mutex_unlock(&lane->lock);
     return handled;
 }
@@ -184,7 +187,8 @@ int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
             if (verbs->lanes[i]) handled += move_lane(verbs->lanes[i], true);
         pthread_mutex_unlock(&verbs->lock);
     }
-    if (ctx->lane) handled += move_lane(ctx->lane, false);
+    bool looks = ++ctx->turns % TURNS_PER_CLOCK == 0;
+    if (ctx->lane && (looks || lane_awaited(ctx->lane) > 0)) handled += move_lane(ctx->lane, looks);
     if (atomic_load_explicit(&verbs->failures, memory_order_relaxed)) {
         int err = shmemt_ibverbs_failure_tell(verbs);
         if (err) return err;

@@ -34,6 +34,7 @@ void shmemt_ibverbs_queue_ring(struct link *link, struct queue *queue, struct ib
     if (wants_completion || idle || end - queue->signalled >= link->lane->verbs->signal_every) {
         last->send_flags |= IBV_SEND_SIGNALED;
         queue->signalled = end;
+        lane_add_awaited(link->lane, 1);
     }
     queue->posted = end;
     link->lane->in_flight += count;
@@ -104,6 +105,13 @@ void shmemt_ibverbs_queue_ask(struct link *link)
     if (link->queues[0].posted == link->queues[0].retired) flush(link, &link->queues[0]);
 }
 
+void shmemt_ibverbs_queue_starved(struct lane *lane)
+{
+    for (struct link *link = lane->dirty; link; link = link->next_dirty)
+        if (link->state == LINK_READY && !atomic_load_explicit(&link->failing, memory_order_relaxed))
+            shmemt_ibverbs_queue_drained(link);
+}
+
 /* ---- completions ---- */
 
 static void count_part(struct lane *lane, struct stripes *stripes)
@@ -157,6 +165,7 @@ static int handle(const struct ibv_wc *wc)
 {
     struct record *record = (struct record *)(uintptr_t)wc->wr_id;
     struct queue  *queue  = record->queue;
+    if (lane_awaited(record->link->lane) > 0) lane_add_awaited(record->link->lane, UINT32_MAX);
     if (record->link->state == LINK_DEAD) return 0; /* from before its queue pair went */
     if (wc->status != IBV_WC_SUCCESS) {
         /* Nothing counts as done before the runtime knows of the failure: failure_tell() ends it. */
@@ -167,15 +176,6 @@ static int handle(const struct ibv_wc *wc)
     return retire(queue, queue->retired + ((index - queue->retired) & queue->mask) + 1, true);
 }
 
-/* Requests that asked for no completion hold places of the completion queue. */
-static void flush_all(struct lane *lane)
-{
-    lane->starved = false;
-    for (struct link *link = lane->dirty; link; link = link->next_dirty)
-        if (link->state == LINK_READY && !atomic_load_explicit(&link->failing, memory_order_relaxed))
-            shmemt_ibverbs_queue_drained(link);
-}
-
 int shmemt_ibverbs_queue_poll(struct lane *lane)
 {
     struct ibv_wc completions[POLL];
@@ -184,7 +184,6 @@ int shmemt_ibverbs_queue_poll(struct lane *lane)
         count = ibv_poll_cq(lane->cq, POLL, completions);
         for (int i = 0; i < count; i++) handled += handle(&completions[i]);
     } while (count == POLL);
-    if (lane->starved) flush_all(lane);
     return handled;
 }
 

@@ -12,7 +12,7 @@ static int room(struct lane *lane, struct link *link, size_t requests)
     if (!lane->verbs->nic && !message_window_open(link, 2)) return -EAGAIN;
     if (post_held_by_fence(link)) return -EAGAIN;
     if (queue_has_room(link, &link->queues[0], (uint32_t)requests)) return 0;
-    if (lane->in_flight + requests > lane->in_flight_max) lane->starved = true;
+    if (lane->in_flight + requests > lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
     return -EAGAIN;
 }
 

@@ -227,10 +227,9 @@ struct lane {
     struct link      **links; /* [npes]; NULL: never talked */
     struct link       *dirty;
     uint32_t           in_flight;                  /* work requests; each may become a completion */
+    _Atomic uint32_t   awaited;                    /* completions that were asked for. Written with the lock */
     uint32_t           completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
-    unsigned           looks;
-    bool               starved;       /* in_flight_max was reached */
-    struct ib_ring     ring, results; /* made on first use */
+    struct ib_ring     ring, results;              /* made on first use */
     struct loop       *loops, *free_loops, *waiting_loops;
     unsigned           active_loops;
     struct stripes     stripes[SLOTS], *free_stripes;
@@ -240,6 +239,7 @@ struct ib_ctx {
     struct shmemt_ctx ctx;
     struct verbs     *verbs;
     struct lane      *lane;   /* NULL: the progress thread's               */
+    unsigned          turns;  /* of progress() */
     bool              placed; /* that thread is on the cores near its device */
 };
 
@@ -388,6 +388,17 @@ static inline void batch_source(struct batch *batch, struct ibv_send_wr *wr, con
     wr->num_sge         = 1;
 }
 
+static inline uint32_t lane_awaited(const struct lane *lane)
+{
+    return atomic_load_explicit(&lane->awaited, memory_order_relaxed);
+}
+
+/* Not one atomic step: who changes it has the lock, who only looks needs no order. */
+static inline void lane_add_awaited(struct lane *lane, uint32_t more)
+{
+    atomic_store_explicit(&lane->awaited, lane_awaited(lane) + more, memory_order_relaxed);
+}
+
 /* May so many requests of the program go out? Some room is kept for answers to the peer. */
 static inline bool queue_has_room(const struct link *link, const struct queue *queue, uint32_t requests)
 {
@@ -411,6 +422,8 @@ bool shmemt_ibverbs_queue_passed(struct link *link, struct queue *queue, uint32_
 void shmemt_ibverbs_queue_ask(struct link *link);
 /* All that the program asked of this link has completed; asks for a completion where the last request did not. */
 bool shmemt_ibverbs_queue_drained(struct link *link);
+/* The lane's completion queue is all spoken for: by requests that asked for no completion, too. Let completions come for them. */
+void shmemt_ibverbs_queue_starved(struct lane *lane);
 /* The peer is lost: everything under way counts as done. */
 void shmemt_ibverbs_queue_end(struct link *link);
 /* Nobody wants the results any more. */
