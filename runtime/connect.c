@@ -152,9 +152,12 @@ static struct shmemt *open_one(size_t i, const char **reason_out)
         *reason_out = "POSTERN_AMO is nic, and its device does not execute all atomics";
         return NULL;
     }
-    if (!err) err = shmemi_state.registry.ops[i].open(&shmemi_state.job, &tp);
     *reason_out = traits->detail[0] ? traits->detail : strerror(-err);
-    return err ? NULL : tp;
+    if (err) return NULL;
+    err = shmemi_state.registry.ops[i].open(&shmemi_state.job, &tp);
+    if (!err) return tp;
+    *reason_out = strerror(-err); /* the transport has said more */
+    return NULL;
 }
 
 static bool is_listed(const char *name)

@@ -182,6 +182,10 @@ int shmemi_node_plan(const struct shmemi_card *cards, size_t heap_bytes)
     state->node.node_bytes = state->node.ctrl_bytes + state->node.data_bytes;
     /* A block of the size asked for must fit: the allocator cuts in units. */
     state->all_heap_bytes = shmemi_round_up(heap_bytes, SHMEMI_ALLOC_UNIT);
+    /* Transports are asked before the memory is mapped whether they can have so much. */
+    state->job.node_map[SHMEMT_SEGMENT_CTRL].bytes = state->ctrl_bytes;
+    state->job.node_map[SHMEMT_SEGMENT_DATA].bytes = state->data_stride;
+    state->job.node_map[SHMEMT_SEGMENT_HEAP].bytes = state->all_heap_bytes;
     return 0;
 }
 
@@ -409,16 +413,13 @@ static void describe_job_memory(void)
     struct shmemi_state *state                      = &shmemi_state;
     state->job.node_map[SHMEMT_SEGMENT_CTRL].base   = state->ctrl_map;
     state->job.node_map[SHMEMT_SEGMENT_CTRL].stride = state->ctrl_stride;
-    state->job.node_map[SHMEMT_SEGMENT_CTRL].bytes  = state->ctrl_bytes;
     if (state->data_stride > 0) {
         state->job.node_map[SHMEMT_SEGMENT_DATA].base   = state->data_map;
         state->job.node_map[SHMEMT_SEGMENT_DATA].stride = state->data_stride;
-        state->job.node_map[SHMEMT_SEGMENT_DATA].bytes  = state->data_stride;
     }
     if (state->all_heap_bytes > 0) {
         state->job.node_map[SHMEMT_SEGMENT_HEAP].base   = state->heap_map;
         state->job.node_map[SHMEMT_SEGMENT_HEAP].stride = state->heap_stride;
-        state->job.node_map[SHMEMT_SEGMENT_HEAP].bytes  = state->all_heap_bytes;
     }
 }
 
