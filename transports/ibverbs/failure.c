@@ -181,7 +181,8 @@ void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
         pthread_mutex_lock(&lane->lock);
         struct link *link = lane->links[pe];
         if (link && link->state != LINK_DEAD) {
-            shmemt_ibverbs_connect_break(link); /* from here on the device writes and reads nothing for it */
+            if (IBVERBS_BREAK != BREAK_LOSE)
+                shmemt_ibverbs_connect_break(link); /* from here on the device writes and reads nothing for it */
             link->state = LINK_DEAD;
             shmemt_ibverbs_queue_end(link);
             shmemt_ibverbs_message_end(link);

@@ -67,6 +67,7 @@ enum broken {
     BREAK_SIGNAL_QUEUE, /* a signal goes over another queue pair than its data (with several) */
     BREAK_FENCE,        /* a fence does not wait for what has no order                        */
     BREAK_COUNT,        /* a striped signal is applied with its first part                    */
+    BREAK_LOSE,         /* the device goes on with what was under way to a lost PE             */
 };
 #ifndef IBVERBS_BREAK
 #define IBVERBS_BREAK BREAK_NOTHING
