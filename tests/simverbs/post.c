@@ -4,10 +4,21 @@
  * real hardware refuses at once (state, opcode, sizes, a full queue) is refused here; keys are looked at by the NIC.
  */
 #include "sim.h"
+#include "simverbs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+static uint64_t requests, doorbells; /* for simverbs_posted() */
+
+void simverbs_posted(uint64_t *requests_out, uint64_t *doorbells_out)
+{
+    sim_lock();
+    *requests_out  = requests;
+    *doorbells_out = doorbells;
+    sim_unlock();
+}
 
 static bool opcode_is_known(const struct sim_qp *qp, enum ibv_wr_opcode opcode)
 {
@@ -90,9 +101,12 @@ int sim_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send
     int            err = 0;
 
     sim_lock();
+    doorbells++;
     while (wr && !err) {
         err = post_one(qp, wr);
-        if (!err) wr = wr->next;
+        if (err) break;
+        wr = wr->next;
+        requests++;
     }
     if (err) *bad_wr = wr;
     sim_engine_posted();

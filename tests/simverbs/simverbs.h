@@ -31,6 +31,9 @@ uint64_t simverbs_now_ns(void);
 uint64_t simverbs_steps(void); /* choices made since all began: a guard against seeds without end */
 uint64_t simverbs_trace(void); /* a hash of the choices: equal for equal runs                     */
 
+/* So far in this process: send requests posted, and calls that posted them (a call rings the doorbell once). */
+void simverbs_posted(uint64_t *requests_out, uint64_t *doorbells_out);
+
 /* What this process's queue pairs have under way, on standard error. */
 void simverbs_describe(void);
 
