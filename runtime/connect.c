@@ -240,7 +240,7 @@ int shmemi_connect_probe(char *way_out, size_t way_bytes)
 int shmemi_connect_open(const char *way)
 {
     struct shmemi_state *state      = &shmemi_state;
-    char                 tried[256] = "";
+    char                 tried[768] = "";
     bool                 far = false, needs_thread = false, has_way = false;
     for (size_t i = 0; i < state->registry.count; i++) {
         const struct shmemt_ops *ops = &state->registry.ops[i];
@@ -254,7 +254,8 @@ int shmemi_connect_open(const char *way)
         struct shmemt *tp = open_one(i, &reason);
         if (!tp) {
             shmemi_report(line, SHMEMI_ABSENT, "%s", reason);
-            snprintf(tried, sizeof tried, " (%s: %.200s)", ops->name, reason);
+            size_t used = strlen(tried);
+            snprintf(tried + used, sizeof tried - used, "%s%s: %.200s", used ? "; " : " (", ops->name, reason);
             continue;
         }
         tp->ops                                     = ops; /* the registry's copy has no empty slot */
@@ -272,7 +273,11 @@ int shmemi_connect_open(const char *way)
         shmemi_bootstrap_survey();
     }
     if (state->transport_count == 0) return no_transport();
-    if (state->node_count > 1 && !far) return no_way_between_nodes(tried);
+    if (state->node_count > 1 && !far) {
+        size_t used = strlen(tried);
+        snprintf(tried + used, sizeof tried - used, "%s", used ? ")" : "");
+        return no_way_between_nodes(tried);
+    }
     return 0;
 }
 

@@ -19,13 +19,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Best first. `device`: only where the machine has an RDMA device; without, such a provider speaks over plain sockets, and worse than tcp. */
+/*
+ * Best first. `device`: only where the machine has an RDMA device; without, such a provider speaks over plain sockets, and worse than tcp.
+ * Not verbs;ofi_rxm: our own ibverbs transport is the way to such devices, and where it has its reasons not to work, that would meet the same ones
+ * in open(), too late to take tcp. It can be named.
+ */
 static const struct {
     const char *name;
     bool        device;
 } known[] = {
-    {"cxi", false}, {"efa", true},           {"psm3", true}, {"opx", true},
-    {"psm2", true}, {"verbs;ofi_rxm", true}, {"tcp", false}, {"tcp;ofi_rxm", false},
+    {"cxi", false}, {"efa", true}, {"psm3", true}, {"opx", true}, {"psm2", true}, {"tcp", false}, {"tcp;ofi_rxm", false},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 
