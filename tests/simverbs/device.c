@@ -344,6 +344,9 @@ static int no_dealloc_mw(struct ibv_mw *mw)
     return EOPNOTSUPP;
 }
 
+/* The NIC's thread ends without sim.lock: who opens a device meanwhile waits for that. */
+static pthread_mutex_t coming_and_going = PTHREAD_MUTEX_INITIALIZER;
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
     int                 pipe_fds[2];
@@ -352,10 +355,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
     if (!c) return NULL;
     if (pipe2(pipe_fds, O_CLOEXEC) < 0) goto free_context;
     fcntl(pipe_fds[1], F_SETFL, O_NONBLOCK);
+    pthread_mutex_lock(&coming_and_going);
     sim_lock();
     int err = sim.contexts == 0 ? sim_engine_start() : 0;
     if (!err) sim.contexts++;
     sim_unlock();
+    pthread_mutex_unlock(&coming_and_going);
     if (err) {
         errno = err;
         goto close_pipe;
@@ -406,10 +411,12 @@ int ibv_close_device(struct ibv_context *context)
 {
     struct sim_context *c = sim_context_of(context);
 
+    pthread_mutex_lock(&coming_and_going);
     sim_lock();
     bool last = --sim.contexts == 0;
     sim_unlock();
     if (last) sim_engine_stop();
+    pthread_mutex_unlock(&coming_and_going);
     close(c->verbs.context.async_fd);
     close(c->async_write_fd);
     pthread_mutex_destroy(&c->verbs.context.mutex);
