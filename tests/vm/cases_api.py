@@ -17,22 +17,21 @@ _spec = importlib.util.spec_from_file_location("cluster_api", os.path.join(CHECK
 cluster_api = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(cluster_api)
 
-# Of each folder: names, or parts of them.
+# Of each folder: names, or parts of them. Those of atomics are in jobs.py, under both agents.
 CHOSEN = {
     "rma": "copies_of_every_size|puts_of_every_path|strided_calls_place|block_strided|mem_calls_take|any_memory_serves|source_is_free|put_to_self"
     "|statics_of_every_kind|traffic_advances|no_elements|large_transfers",
     "order": ".",
-    "signal": "every_form|payload_is_there|set_stores|updates_of_all|no_elements|context_governs|copies_past|wait_until_returns",
-    "amo": "each_operation|updates_of_one_width|fetch_inc|words_wrap",
+    "signal": "every_form|payload_is_there|set_stores|no_elements|context_governs|copies_past|wait_until_returns",
+    "amo": "words_wrap",
     "ctx": "destroy_completes|every_call_counts|every_option|thousands_come",
-    "nodes": "a_fence|a_lock|a_quiet|put_travels|time_limit|one_word|signals_follow|teams_may|threads_use|transfers_reach|waits_end|init_works",
+    "nodes": "a_fence|a_lock|a_quiet|put_travels|time_limit|signals_follow|teams_may|threads_use|transfers_reach|waits_end|init_works",
     "wait": "sleeper_wakes|a_time_limit|all_waiting",
     "p2p": "word_is_never|any_kind_of_writer|wait_shows|vectors_pair",
     "sync": "barrier_completes|no_pe_leaves",
-    "lock": "holders_exclude|next_holder",
+    "lock": "next_holder",
     "threads": "all_on_the_default|private_context|blocked_thread|quiet_blocks",
     "coll": "blocks_of_any_size|elements_of_every_type|dest_may_be_overwritten_on",
-    "coll_reduce": "arrays_of_any",
     "coll_nodes": "no_pe_leaves|blocks_arrive_over_nodes$|calls_follow",
     "heap": "free_waits",
     "init": "global_exit_of_the_last|last_finalize|works_again",

@@ -14,13 +14,23 @@ def kv_cache_over_ibverbs_alone(machines):
     job.need_output(r"verification +passed: all bytes")
 
 
-def a_small_limit_of_locked_memory_is_told(machines):
-    """The limit is looked at before memory is registered, and the message has the command that raises it."""
+def hello_with_locked_memory(machines, soft_and_hard):
+    """Not as root, which has no limit: its Job, for heaps of 16 MiB."""
     command = machines.oshrun_command([programs.example(machines, "hello")], 2)
-    shell = ["sh", "-c", 'ulimit -l 64 && exec setpriv --inh-caps=-ipc_lock --bounding-set=-ipc_lock "$@"', "sh", *command]
-    job = machines.run(0, shell, machines.job_environment(1))
+    script = 'chmod 666 /dev/infiniband/uverbs0 && exec prlimit --memlock="$0" setpriv --reuid 65534 --regid 65534 --clear-groups "$@"'
+    environment = machines.job_environment(1, {"SHMEM_SYMMETRIC_SIZE": "16M"})
+    return machines.run(0, ["sh", "-c", script, soft_and_hard, *command], environment)
+
+
+def too_little_locked_memory_is_told_with_the_command(machines):
+    """The limit is looked at before memory is registered."""
+    job = hello_with_locked_memory(machines, "22000000:22000000")
     job.need_status("fail")
-    job.need_output(r"memlock limit \d+ MiB, needs \d+: .*memlock|ulimit -l")
+    job.need_output(r"memlock limit 20 MiB, needs \d+: .*memlock=")
+
+
+def a_soft_limit_of_locked_memory_is_raised(machines):
+    hello_with_locked_memory(machines, "22000000:unlimited").need_status(0)
 
 
 def make_cases(_):
@@ -39,5 +49,6 @@ def make_cases(_):
         add(f"{name}.2x2", jobs.example, name, 2)
     for name in ("random", "collectives", "lock"):
         add(f"{name}.2x1", jobs.stress, name, 1)
-    add("a_small_limit_of_locked_memory_is_told", a_small_limit_of_locked_memory_is_told)
+    add("too_little_locked_memory_is_told_with_the_command", too_little_locked_memory_is_told_with_the_command)
+    add("a_soft_limit_of_locked_memory_is_raised", a_soft_limit_of_locked_memory_is_raised)
     return rows + jobs.atomic_rows(1, 1)
