@@ -6,7 +6,7 @@
  * NODES: a:2,b
  * PES: 3
  * OUTPUT: PE 0: to PE 1 over shm: put 2 calls, 80 bytes
- * OUTPUT: PE 0: to PE 2 over (chaos|libfabric): put 2 calls, 80 bytes
+ * OUTPUT: PE 0: to PE 2 over (chaos|libfabric|ibverbs): put 2 calls, 80 bytes
  */
 #include "nodes.h"
 

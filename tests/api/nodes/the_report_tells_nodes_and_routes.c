@@ -6,9 +6,9 @@
  * NODES: a:2,b
  * PES: 3
  * OUTPUT: job +chosen +3 PEs on 2 nodes, 2 of them on this one
- * OUTPUT: routes +chosen +from PE 0: 2 PEs mapped by shm, 1 PE posted to over (chaos|libfabric)
+ * OUTPUT: routes +chosen +from PE 0: 2 PEs mapped by shm, 1 PE posted to over (chaos|libfabric|ibverbs)
  * OUTPUT: transport shm +present
- * OUTPUT: transport (chaos|libfabric) +present
+ * OUTPUT: transport (chaos|libfabric|ibverbs) +present
  */
 #include "nodes.h"
 
