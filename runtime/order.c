@@ -16,10 +16,21 @@
 
 #include <shmem.h>
 
+/*
+ * Where the network device executes atomics, a near PE is reached two ways: its words over the device, the rest by stores. No fence of a
+ * transport orders an atomic that is under way before a store that follows, so it must be done.
+ */
+static SHMEMI_COLD void complete_near(struct shmemi_ctx *ctx)
+{
+    for (int i = 0; i < shmemi_state.node.count; i++) shmemi_post_quiet(ctx, shmemi_state.node.pes[i]);
+}
+
 void shmemi_order_fence(struct shmemi_ctx *ctx)
 {
     atomic_thread_fence(memory_order_release);
-    if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_fence(ctx);
+    if (SHMEMI_LIKELY(!shmemi_state.posted)) return;
+    if (SHMEMI_UNLIKELY(shmemi_state.job.agent == SHMEMT_AGENT_NIC)) complete_near(ctx);
+    shmemi_post_fence(ctx);
 }
 
 void shmemi_order_quiet(struct shmemi_ctx *ctx)
