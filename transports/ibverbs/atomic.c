@@ -142,10 +142,10 @@ static uint64_t word_in(const struct loop *loop, uint64_t all)
 /* The 8 bytes as they should become, after `seen`. false: the word stays as it is, and all is done. */
 static bool propose(struct loop *loop)
 {
-    uint64_t word = word_in(loop, loop->seen), value = loop->amo.value, new = word;
+    uint64_t word = word_in(loop, loop->seen), value = loop->amo.value, new;
     uint64_t low = loop->amo.bytes == 8 ? UINT64_MAX : UINT32_MAX;
     switch (loop->amo.op) {
-    case SHMEMT_AMO_FETCH: return false;
+    default: return false; /* FETCH */
     case SHMEMT_AMO_SET: new = value; break;
     case SHMEMT_AMO_CSWAP:
         if (word != (loop->amo.compare & low)) return false;
