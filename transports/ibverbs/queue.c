@@ -117,8 +117,9 @@ void shmemt_ibverbs_queue_starved(struct lane *lane)
 static void count_part(struct lane *lane, struct stripes *stripes)
 {
     if (--stripes->left > 0) return;
-    shmemt_mapped_done(stripes->done);
+    /* Before `done`: who sees that may unmap the memory, and what another operation then joined would be stale. */
     if (stripes->hold) shmemt_ibverbs_memory_release(lane->verbs->memory, stripes->hold);
+    shmemt_mapped_done(stripes->done);
     stripes->next      = lane->free_stripes;
     lane->free_stripes = stripes;
 }
