@@ -25,7 +25,7 @@ configure_file(runtime/install/postern.pc.in ${PROJECT_BINARY_DIR}/lib/pkgconfig
 install(FILES ${PROJECT_BINARY_DIR}/lib/pkgconfig/postern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 
 configure_file(runtime/install/uninstall.cmake.in ${PROJECT_BINARY_DIR}/uninstall.cmake @ONLY)
 if(PROJECT_IS_TOP_LEVEL)
