@@ -32,6 +32,7 @@ struct segment {
     char           *base;
     size_t          bytes;
     struct ibv_mr  *mr;
+    uint32_t        lkey;
     struct segment *next_retired;
 };
 
@@ -298,6 +299,7 @@ int shmemt_ibverbs_memory_export(struct ib_memory *memory, const struct shmemt_r
         }
         segment->base  = mine->base;
         segment->bytes = mine->bytes;
+        segment->lkey  = segment->mr->lkey;
         key.rkey       = segment->mr->rkey;
         count_pinned(memory, mine->bytes, 0);
         /* Pairs with the acquire in find_segment(). */
@@ -351,7 +353,7 @@ bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, const void 
         int                   at      = (i + SHMEMT_SEGMENT_HEAP) % SHMEMT_SEGMENTS_MAX;
         const struct segment *segment = atomic_load_explicit(&memory->segments[at], memory_order_acquire);
         if (!segment || !covers(segment->base, segment->bytes, address, bytes)) continue;
-        *lkey_out = segment->mr->lkey;
+        *lkey_out = segment->lkey; /* mr may be gone by now; the segment itself stays until close */
         return true;
     }
     return false;
