@@ -7,6 +7,7 @@
  * PES: 2 3 4
  * ENV: SHMEM_SYMMETRIC_SIZE=16M
  * NOVALGRIND: more than one PE
+ * NOSIMVERBS: queue pairs are made when a peer is first needed, and the simulated card too is memory of the process
  * Spec: OpenSHMEM 1.6 §9.3 Memory Management Routines
  */
 #include "../api.h"
