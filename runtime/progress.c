@@ -156,7 +156,7 @@ static int open_contexts(bool *all_tell_out)
         }
         int err = tp->ops->ctx_open(tp, SHMEMT_CTX_SERVICE, &service.ctx[service.count]);
         if (err) return err;
-        if (tp->ops->arm(service.ctx[service.count]) < 0 || tp->traits.silent) *all_tell_out = false;
+        if (tp->ops->arm(service.ctx[service.count]) == -1 || tp->traits.silent) *all_tell_out = false;
         service.count++;
     }
     return 0;

@@ -257,8 +257,9 @@ struct shmemt_ops {
     int (*progress)(struct shmemt_ctx *ctx);
 
     /*
-     * [optional] Before a thread sleeps in the kernel: a descriptor that becomes readable when progress() has work, armed once; -1: none
-     * (the runtime then sleeps in short steps). After arming, call progress() once more before sleeping. Default: -1.
+     * [optional] Before a thread sleeps in the kernel: a descriptor that becomes readable when progress() has work, armed once. -EAGAIN:
+     * not now, there is work that no descriptor will announce; the runtime sleeps in short steps until there is none. -1: never, so it always does.
+     * After arming, call progress() once more before sleeping. Default: -1.
      */
     int (*arm)(struct shmemt_ctx *ctx);
 };

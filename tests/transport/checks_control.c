@@ -244,7 +244,8 @@ static void a_lost_pe_is_left_behind_and_the_others_go_on(struct pe *pe)
 
 static void arm_gives_a_descriptor_or_none(struct pe *pe)
 {
-    EXPECT(pe, pe->ops->arm(pe->ctx) >= -1);
+    int fd = pe->ops->arm(pe->ctx);
+    EXPECT(pe, fd >= -1 || fd == -EAGAIN);
     pe->ops->progress(pe->ctx);
 }
 

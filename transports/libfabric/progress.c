@@ -245,5 +245,5 @@ int shmemt_libfabric_progress_arm(struct shmemt_ctx *base)
         if (fi_trywait(fabric->fid, fids, 1) == FI_SUCCESS) fd = fabric->wait_fd;
     }
     pthread_mutex_unlock(&fabric->lock);
-    return fd;
+    return fd < 0 ? -EAGAIN : fd;
 }
