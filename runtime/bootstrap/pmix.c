@@ -117,17 +117,20 @@ static void on_fence(pmix_status_t status, void *unused)
 /*
  * *status_out is PMIx's where 0 is returned. timeout_ns < 0: no limit.
  *
+ * Data are collected even where a barrier is all that is wanted and nobody has given any: without that word Slurm 22.05 lets each node's PEs through at
+ * once, whatever the other nodes do.
+ *
  * The server is told the limit too, and asked first: it then forgets the fence. A job that ends while a fence is under way makes Debian's mpirun
  * (PMIx 4.2) hang or crash. Not all servers keep to it, so there is a limit of ours behind it.
  */
-static int call_fence(bool collect, int64_t timeout_ns, pmix_status_t *status_out)
+static int call_fence(int64_t timeout_ns, pmix_status_t *status_out)
 {
     int64_t     whole_s = timeout_ns < 0 ? 0 : (timeout_ns + 999999999) / 1000000000;
     int64_t     wait_ns = timeout_ns < 0 ? -1 : whole_s * 1000000000 + SERVER_NS_MAX;
     pmix_info_t info[2];
     size_t      infos = 0;
     memset(info, 0, sizeof info);
-    if (collect) info[infos++] = (pmix_info_t){.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data = {.flag = true}}};
+    info[infos++] = (pmix_info_t){.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data = {.flag = true}}};
     if (whole_s > 0 && whole_s <= INT_MAX)
         info[infos++] = (pmix_info_t){.key = PMIX_TIMEOUT, .value = {.type = PMIX_INT, .data = {.integer = (int)whole_s}}};
     atomic_store(&fence.left, 1);
@@ -146,7 +149,7 @@ static int call_fence(bool collect, int64_t timeout_ns, pmix_status_t *status_ou
 int shmemi_pmix_job_meet(int64_t timeout_ns)
 {
     pmix_status_t status;
-    int           err = call_fence(false, timeout_ns, &status);
+    int           err = call_fence(timeout_ns, &status);
     return err ? err : status == PMIX_SUCCESS ? 0 : -ECONNRESET;
 }
 
@@ -378,7 +381,7 @@ static int exchange(const void *mine, size_t bytes, void *all_out, int64_t timeo
 {
     pmix_status_t status = PMIX_SUCCESS;
     int           err    = bytes > 0 ? put_card(mine, bytes) : 0;
-    if (!err) err = call_fence(bytes > 0, timeout_ns, &status);
+    if (!err) err = call_fence(timeout_ns, &status);
     if (err == -ETIMEDOUT) return report_missing(bytes > 0, timeout_ns);
     if (err) return err;
     /* "Partial" is told where a PE left in the middle; the cards tell which. */
