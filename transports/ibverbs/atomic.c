@@ -303,6 +303,7 @@ int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *base, int pe, const struct shme
     const struct ib_remote *remote;
     if (!lane) return -EINVAL;
     int err = post_find(verbs, pe, amo->segment, &remote);
+    if (err == -ENOTCONN) return shmemt_ibverbs_connect_start(lane, pe, amo->segment);
     if (!err) err = shmemt_mapped_check_amo(amo, remote->bytes);
     if (!err && !remote->host && !verbs->nic) err = -EINVAL; /* no CPU updates a word of GPU memory */
     if (err) return err;
@@ -313,5 +314,5 @@ int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *base, int pe, const struct shme
     pthread_mutex_lock(&lane->lock);
     err = amo_to_link(lane, pe, remote, amo);
     pthread_mutex_unlock(&lane->lock);
-    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, amo->segment) : err;
 }

@@ -157,8 +157,9 @@ void shmemt_ibverbs_connect_destroy_link(struct link *link)
 
 static int create_link(struct lane *lane, int pe, struct link **link_out)
 {
-    struct verbs      *verbs = lane->verbs;
-    struct link       *link  = calloc(1, sizeof *link);
+    struct verbs      *verbs   = lane->verbs;
+    struct partner    *partner = shmemt_ibverbs_peer_meet(verbs, pe);
+    struct link       *link    = partner ? calloc(1, sizeof *link) : NULL;
     struct ibv_ah_attr path;
     if (!link) return -ENOMEM;
     link->lane = lane;
@@ -168,7 +169,7 @@ static int create_link(struct lane *lane, int pe, struct link **link_out)
     int err = 0;
     for (unsigned i = 0; i < verbs->queues && !err; i++) err = create_queue(link, &link->queues[i]);
     if (!err) {
-        shmemt_ibverbs_device_path(&verbs->device.port, &verbs->peers[pe].endpoint, &path);
+        shmemt_ibverbs_device_path(&verbs->device.port, shmemt_ibverbs_peer_endpoint(verbs, pe), &path);
         link->ah = ibv_create_ah(verbs->pd, &path);
         if (!link->ah) err = errno ? -errno : -EHOSTUNREACH;
     }
@@ -177,7 +178,7 @@ static int create_link(struct lane *lane, int pe, struct link **link_out)
         link->state = LINK_DEAD;
     }
     pthread_mutex_lock(&lane->lock);
-    lane->links[pe] = link;
+    partner->links[lane->number] = link;
     pthread_mutex_unlock(&lane->lock);
     *link_out = link;
     return err;
@@ -189,7 +190,7 @@ static int connect_queues(struct link *link, const struct ib_hello *hello)
     int           err   = 0;
     if (hello->queues != verbs->queues) return -EPROTO;
     for (unsigned i = 0; i < verbs->queues && !err; i++) {
-        err = to_receive(verbs, link->queues[i].qp, &verbs->peers[link->pe].endpoint, hello->qpn[i], hello->psn);
+        err = to_receive(verbs, link->queues[i].qp, shmemt_ibverbs_peer_endpoint(verbs, link->pe), hello->qpn[i], hello->psn);
         if (!err) err = to_send(verbs, link->queues[i].qp, link->psn, hello->rd_atomic);
     }
     link->their_qpn = hello->qpn[0];
@@ -232,6 +233,16 @@ static void send_datagram(struct verbs *verbs, struct ibv_ah *ah, const struct i
     if (ibv_post_send(verbs->ud, &wr, &bad) == 0) verbs->free_datagrams &= ~((uint64_t)1 << index);
 }
 
+static void tell_regions(const struct verbs *verbs, struct ib_told *regions)
+{
+    for (int segment = 0; segment < SHMEMT_SEGMENT_USER; segment++)
+        regions[segment] = (struct ib_told){.base  = (uint64_t)(uintptr_t)verbs->mine[segment].base,
+                                            .bytes = verbs->mine[segment].bytes,
+                                            .rkey  = verbs->mine[segment].rkey,
+                                            .known = verbs->mine[segment].base != NULL,
+                                            .host  = verbs->mine[segment].host};
+}
+
 static void say(struct link *link, enum hello_kind kind)
 {
     struct verbs   *verbs  = link->lane->verbs;
@@ -248,6 +259,7 @@ static void say(struct link *link, enum hello_kind kind)
     };
     for (unsigned i = 0; i < verbs->queues; i++)
         if (link->queues[i].qp) hello.qpn[i] = link->queues[i].qp->qp_num;
+    tell_regions(verbs, hello.regions);
     send_datagram(verbs, link->ah, &hello);
     link->calls++;
 }
@@ -276,7 +288,7 @@ static void refuse(struct verbs *verbs, const struct ib_hello *hello, int error)
                                   .kind   = HELLO_REFUSAL,
                                   .lane   = hello->lane,
                                   .psn    = (uint32_t)-error};
-    shmemt_ibverbs_device_path(&verbs->device.port, &verbs->peers[hello->from].endpoint, &path);
+    shmemt_ibverbs_device_path(&verbs->device.port, shmemt_ibverbs_peer_endpoint(verbs, hello->from), &path);
     struct ibv_ah *ah = ibv_create_ah(verbs->pd, &path);
     if (!ah) return;
     send_datagram(verbs, ah, &refusal);
@@ -295,9 +307,9 @@ void shmemt_ibverbs_connect_take(struct verbs *verbs, const struct ib_hello *hel
     if (hello->cookie != verbs->cookie || hello->to != verbs->job->my_pe) return;
     if (hello->from < 0 || hello->from >= verbs->job->npes || hello->queues > QUEUES_MAX) return;
     const struct peer *peer = &verbs->peers[hello->from];
-    if (!peer->known || atomic_load_explicit(&peer->lost, memory_order_relaxed)) return;
+    if (!peer->known || peer_is_lost(peer)) return;
     struct lane *lane = verbs->lanes[hello->lane];
-    struct link *link = lane ? lane->links[hello->from] : NULL;
+    struct link *link = lane ? lane_link(lane, hello->from) : NULL;
     if (hello->kind == HELLO_REFUSAL) {
         take_refusal(link, hello);
         return;
@@ -308,6 +320,7 @@ void shmemt_ibverbs_connect_take(struct verbs *verbs, const struct ib_hello *hel
     else if (!link) err = create_link(lane, hello->from, &link);
     if (!err && link->state == LINK_NEW) {
         err = connect_queues(link, hello);
+        if (!err) shmemt_ibverbs_peer_hear(verbs, peer_partner(peer), hello->regions); /* before its links may be used */
         if (!err) set_state(link, hello->kind == HELLO_REQUEST ? LINK_ANSWERED : LINK_READY);
     } else if (!err && (link->state == LINK_DEAD || link->their_qpn != hello->qpn[0])) {
         return; /* a late one */
@@ -374,12 +387,12 @@ static int connect_self(struct link *link)
     return err;
 }
 
-static int begin(struct lane *lane, int pe)
+static int begin(struct lane *lane, int pe, int segment)
 {
     struct verbs *verbs = lane->verbs;
-    struct link  *link  = lane->links[pe];
-    if (atomic_load_explicit(&verbs->peers[pe].lost, memory_order_relaxed)) return -EHOSTDOWN;
-    if (!verbs->peers[pe].known) return -ENXIO;
+    struct link  *link  = lane_link(lane, pe);
+    if (peer_is_lost(&verbs->peers[pe])) return -EHOSTDOWN;
+    if (!shmemt_ibverbs_peer_imported(verbs, pe, segment)) return -ENXIO;
     if (!link) {
         int err = create_link(lane, pe, &link);
         if (!err && pe == verbs->job->my_pe) err = connect_self(link);
@@ -393,10 +406,10 @@ static int begin(struct lane *lane, int pe)
     return 0;
 }
 
-int shmemt_ibverbs_connect_start(struct lane *lane, int pe)
+int shmemt_ibverbs_connect_start(struct lane *lane, int pe, int segment)
 {
     pthread_mutex_lock(&lane->verbs->lock);
-    int err = begin(lane, pe);
+    int err = begin(lane, pe, segment);
     pthread_mutex_unlock(&lane->verbs->lock);
     return err ? err : -EAGAIN;
 }

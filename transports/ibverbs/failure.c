@@ -129,9 +129,9 @@ static void fail_all(struct verbs *verbs)
         struct lane *lane = verbs->lanes[i];
         if (!lane) continue;
         pthread_mutex_lock(&lane->lock);
-        for (int pe = 0; pe < verbs->job->npes; pe++)
-            if (lane->links[pe])
-                shmemt_ibverbs_failure_note(lane->links[pe], -EIO, "%s: %s", verbs->device.port.device, verbs->event);
+        for (const struct partner *partner = verbs->partners; partner; partner = partner->next)
+            if (partner->links[i])
+                shmemt_ibverbs_failure_note(partner->links[i], -EIO, "%s: %s", verbs->device.port.device, verbs->event);
         pthread_mutex_unlock(&lane->lock);
     }
 }
@@ -174,12 +174,12 @@ void shmemt_ibverbs_failure_events(struct verbs *verbs)
 
 void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
 {
-    atomic_store_explicit(&verbs->peers[pe].lost, true, memory_order_release);
-    for (unsigned i = 0; i < LANES_MAX; i++) {
+    const struct partner *partner = shmemt_ibverbs_peer_lose(verbs, pe);
+    for (unsigned i = 0; partner && i < LANES_MAX; i++) {
         struct lane *lane = verbs->lanes[i];
         if (!lane) continue;
         pthread_mutex_lock(&lane->lock);
-        struct link *link = lane->links[pe];
+        struct link *link = partner->links[i];
         if (link && link->state != LINK_DEAD) {
             if (IBVERBS_BREAK != BREAK_LOSE)
                 shmemt_ibverbs_connect_break(link); /* from here on the device writes and reads nothing for it */
@@ -194,16 +194,15 @@ void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
 /* A peer of which a link is failing, with the words for it; it counts as lost from here on. -1: none. verbs.lock is held. */
 static int take_failing(struct verbs *verbs, int *error_out, char *why_out, size_t why_bytes)
 {
-    for (unsigned i = 0; i < LANES_MAX; i++) {
-        struct lane *lane = verbs->lanes[i];
-        for (int pe = 0; lane && pe < verbs->job->npes; pe++) {
-            struct link *link = lane->links[pe]; /* a link that is there stays */
+    for (struct partner *partner = verbs->partners; partner; partner = partner->next) {
+        if (atomic_load_explicit(&partner->lost, memory_order_relaxed)) continue;
+        for (unsigned i = 0; i < LANES_MAX; i++) {
+            const struct link *link = partner->links[i]; /* a link that is there stays */
             if (!link || !atomic_load_explicit(&link->failing, memory_order_acquire)) continue;
-            if (atomic_load_explicit(&verbs->peers[pe].lost, memory_order_relaxed)) continue;
-            atomic_store_explicit(&verbs->peers[pe].lost, true, memory_order_release);
+            atomic_store_explicit(&partner->lost, true, memory_order_release);
             *error_out = link->error;
             snprintf(why_out, why_bytes, "%s", link->why);
-            return pe;
+            return partner->pe;
         }
     }
     return -1;

@@ -2,7 +2,7 @@
  *
  * Open and close, peers, regions, lanes and contexts; and the table.
  *
- * Nothing is connected here. A PE that never talks to another has its address (struct peer), its keys and, per lane, an empty pointer of it.
+ * Nothing is connected here. Of a PE that it never talks to another has its address (struct peer), and nothing else.
  */
 #include "transports/ibverbs/verbs.h"
 
@@ -199,18 +199,17 @@ static int open_queues(struct verbs *verbs)
 static void destroy_lane(struct lane *lane)
 {
     if (!lane) return;
-    for (int pe = 0; lane->links && pe < lane->verbs->job->npes; pe++) shmemt_ibverbs_connect_destroy_link(lane->links[pe]);
     shmemt_ibverbs_memory_ring_destroy(lane->verbs->memory, &lane->ring);
     shmemt_ibverbs_memory_ring_destroy(lane->verbs->memory, &lane->results);
     if (lane->cq) ibv_destroy_cq(lane->cq);
     pthread_mutex_destroy(&lane->lock);
-    free(lane->links);
     free(lane->loops);
     free(lane);
 }
 
 static void destroy(struct verbs *verbs)
 {
+    shmemt_ibverbs_peer_close(verbs); /* with the links, before the queues that they complete to */
     for (unsigned i = 0; i < LANES_MAX; i++) destroy_lane(verbs->lanes[i]);
     if (verbs->ud) ibv_destroy_qp(verbs->ud);
     if (verbs->srq) ibv_destroy_srq(verbs->srq);
@@ -221,10 +220,8 @@ static void destroy(struct verbs *verbs)
     if (verbs->wait_fd >= 0) close(verbs->wait_fd);
     if (verbs->channel) ibv_destroy_comp_channel(verbs->channel);
     shmemt_ibverbs_device_close(&verbs->device);
-    for (int i = 0; i < SHMEMT_SEGMENTS_MAX; i++) free(verbs->remotes[i]);
     free(verbs->buffers);
     free(verbs->by_qpn);
-    free(verbs->peers);
     pthread_mutex_destroy(&verbs->lock);
     free(verbs);
 }
@@ -253,9 +250,8 @@ static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
     set_traits(verbs, job->agent, &verbs->tp.traits);
     err = -ENOTSUP;
     if (verbs->nic && !(verbs->tp.traits.agents & 1u << SHMEMT_AGENT_NIC)) goto destroy;
-    err          = -ENOMEM;
-    verbs->peers = calloc((size_t)job->npes, sizeof *verbs->peers);
-    if (verbs->peers) err = open_events(verbs);
+    err = shmemt_ibverbs_peer_open(verbs);
+    if (!err) err = open_events(verbs);
     if (!err) err = open_queues(verbs);
     if (err) goto destroy;
     fit_memory(verbs);
@@ -311,12 +307,9 @@ static int add_peer(struct shmemt *tp, int pe, const struct shmemt_address *thei
     if (address.cookie != verbs->cookie) return -EINVAL;
     if (shmemt_ibverbs_device_mismatch(&verbs->device.port.endpoint, &address.endpoint)) return -EHOSTUNREACH;
     pthread_mutex_lock(&verbs->lock);
-    verbs->peers[pe].endpoint = address.endpoint;
-    verbs->peers[pe].ud_qpn   = address.ud_qpn;
-    verbs->peers[pe].serves   = address.serves;
-    verbs->peers[pe].known    = true;
+    int err = shmemt_ibverbs_peer_add(verbs, pe, &address);
     pthread_mutex_unlock(&verbs->lock);
-    return 0;
+    return err;
 }
 
 static void lose_peer(struct shmemt *tp, int pe)
@@ -332,9 +325,12 @@ static int export_region(struct shmemt *tp, const struct shmemt_region *mine, st
 {
     struct verbs *verbs = verbs_of(tp);
     if (mine->segment < 0 || mine->segment >= SHMEMT_SEGMENTS_MAX) return -EINVAL;
-    int err = shmemt_ibverbs_memory_export(verbs->memory, mine, key_out);
+    struct ib_remote offer;
+    int              err = shmemt_ibverbs_memory_export(verbs->memory, mine, key_out);
+    if (!err) err = shmemt_ibverbs_memory_import(verbs->job, verbs->job->my_pe, mine->segment, key_out, &offer);
     if (err) return err;
     pthread_mutex_lock(&verbs->lock);
+    verbs->mine[mine->segment].rkey  = offer.rkey;
     verbs->mine[mine->segment].base  = mine->base;
     verbs->mine[mine->segment].bytes = mine->bytes;
     verbs->mine[mine->segment].host  = mine->memory == SHMEMT_MEMORY_HOST;
@@ -363,9 +359,7 @@ static int import_region(struct shmemt *tp, int pe, int segment, const struct sh
     int err = shmemt_ibverbs_memory_import(verbs->job, pe, segment, key, &remote);
     if (err) return err;
     pthread_mutex_lock(&verbs->lock);
-    if (!verbs->remotes[segment]) verbs->remotes[segment] = calloc((size_t)verbs->job->npes, sizeof remote);
-    if (verbs->remotes[segment]) verbs->remotes[segment][pe] = remote;
-    else err = -ENOMEM;
+    err = shmemt_ibverbs_peer_import(verbs, pe, segment, &remote);
     pthread_mutex_unlock(&verbs->lock);
     return err;
 }
@@ -381,7 +375,6 @@ struct lane *shmemt_ibverbs_module_lane(struct verbs *verbs, unsigned number)
     if (!lane) return NULL;
     lane->verbs  = verbs;
     lane->number = number;
-    lane->links  = calloc((size_t)verbs->job->npes, sizeof *lane->links);
     lane->cq     = ibv_create_cq(verbs->device.context, entries, NULL, verbs->channel, 0);
     pthread_mutex_init(&lane->lock, NULL);
     lane->completions   = (uint32_t)entries;
@@ -390,7 +383,7 @@ struct lane *shmemt_ibverbs_module_lane(struct verbs *verbs, unsigned number)
         lane->stripes[i].next = lane->free_stripes;
         lane->free_stripes    = &lane->stripes[i];
     }
-    if (lane->links && lane->cq) return verbs->lanes[number] = lane;
+    if (lane->cq) return verbs->lanes[number] = lane;
     destroy_lane(lane);
     return NULL;
 }

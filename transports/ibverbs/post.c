@@ -268,12 +268,15 @@ static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote
 
 /* ---- the usual put: one piece that goes inline to a peer that is connected, in few instructions ---- */
 
-static inline bool is_usual(const struct verbs *verbs, int pe, const struct shmemt_xfer *xfer)
+static inline bool is_usual(const struct verbs *verbs, int pe, const struct shmemt_xfer *xfer, const struct partner **partner_out)
 {
     if (xfer->blocks != 1 || xfer->piece_count != 0 || xfer->bytes - 1 >= verbs->inline_bytes) return false;
     if ((unsigned)pe >= (unsigned)verbs->job->npes || (unsigned)xfer->segment >= SHMEMT_SEGMENTS_MAX) return false;
-    const struct ib_remote *remotes = verbs->remotes[xfer->segment];
-    return remotes && xfer->bytes <= remotes[pe].bytes && xfer->remote_offset <= remotes[pe].bytes - xfer->bytes &&
+    const struct partner *partner = peer_partner(&verbs->peers[pe]);
+    if (!peer_heard(partner)) return false;
+    const struct ib_remote *remote = &partner->remotes[xfer->segment];
+    *partner_out                   = partner;
+    return xfer->bytes <= remote->bytes && xfer->remote_offset <= remote->bytes - xfer->bytes &&
            xfer->local_memory == SHMEMT_MEMORY_HOST && !post_is_self(verbs, pe, xfer->segment);
 }
 
@@ -299,14 +302,14 @@ static inline void put_inline(struct link *link, const struct ib_remote *remote,
 }
 
 /* false: it is not that simple now, and nothing has happened. */
-static inline bool put_usual(struct lane *lane, int pe, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
+static inline bool put_usual(struct lane *lane, const struct partner *partner, const struct shmemt_xfer *xfer)
 {
     bool posted = false;
     pthread_mutex_lock(&lane->lock);
-    struct link *link = lane->links[pe];
+    struct link *link = partner->links[lane->number];
     if (link && link->state == LINK_READY && !link->fenced && !atomic_load_explicit(&link->failing, memory_order_relaxed) &&
         queue_has_room(link, &link->queues[0], 1)) {
-        put_inline(link, remote, xfer);
+        put_inline(link, &partner->remotes[xfer->segment], xfer);
         posted = true;
     }
     pthread_mutex_unlock(&lane->lock);
@@ -320,8 +323,10 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
     struct verbs           *verbs = ctx->verbs;
     const struct ib_remote *remote;
     if (!lane) return -EINVAL;
-    if (is_usual(verbs, pe, xfer) && put_usual(lane, pe, &verbs->remotes[xfer->segment][pe], xfer)) return 0;
+    const struct partner *partner;
+    if (is_usual(verbs, pe, xfer, &partner) && put_usual(lane, partner, xfer)) return 0;
     int err = post_find(verbs, pe, xfer->segment, &remote);
+    if (err == -ENOTCONN) return shmemt_ibverbs_connect_start(lane, pe, xfer->segment);
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
     if (err) return err;
     if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
@@ -331,7 +336,7 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
     pthread_mutex_lock(&lane->lock);
     err = put_to_link(lane, pe, remote, xfer);
     pthread_mutex_unlock(&lane->lock);
-    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, xfer->segment) : err;
 }
 
 /* ---- get ---- */
@@ -393,6 +398,7 @@ int shmemt_ibverbs_post_get(struct shmemt_ctx *base, int pe, const struct shmemt
     const struct ib_remote *remote;
     if (!lane) return -EINVAL;
     int err = post_find(verbs, pe, xfer->segment, &remote);
+    if (err == -ENOTCONN) return shmemt_ibverbs_connect_start(lane, pe, xfer->segment);
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
     if (err) return err;
     if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
@@ -402,5 +408,5 @@ int shmemt_ibverbs_post_get(struct shmemt_ctx *base, int pe, const struct shmemt
     pthread_mutex_lock(&lane->lock);
     err = get_from_link(lane, pe, remote, xfer);
     pthread_mutex_unlock(&lane->lock);
-    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, xfer->segment) : err;
 }

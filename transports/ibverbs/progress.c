@@ -229,7 +229,7 @@ int shmemt_ibverbs_progress_quiet(struct shmemt_ctx *base, int pe)
     struct ib_ctx *ctx   = ctx_of(base);
     struct verbs  *verbs = ctx->verbs;
     if (pe != SHMEMT_ALL_PES && (pe < 0 || pe >= verbs->job->npes)) return -EINVAL;
-    if (pe != SHMEMT_ALL_PES && atomic_load_explicit(&verbs->peers[pe].lost, memory_order_relaxed)) return -EHOSTDOWN;
+    if (pe != SHMEMT_ALL_PES && peer_is_lost(&verbs->peers[pe])) return -EHOSTDOWN;
     int err = 0;
     if (ctx->lane) {
         pthread_mutex_lock(&ctx->lane->lock);

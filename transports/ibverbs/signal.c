@@ -164,6 +164,7 @@ int shmemt_ibverbs_signal_put(struct shmemt_ctx *base, int pe, const struct shme
     size_t                  count = shmemt_mapped_pieces(xfer);
     if (!lane || (signal->op != SHMEMT_AMO_SET && signal->op != SHMEMT_AMO_ADD) || signal->bytes != 8) return -EINVAL;
     int err = post_find(verbs, pe, signal->segment, &word);
+    if (err == -ENOTCONN) return shmemt_ibverbs_connect_start(lane, pe, signal->segment);
     if (!err) err = shmemt_mapped_check_amo(signal, word->bytes);
     if (!err && !word->host && !verbs->nic) err = -EINVAL; /* no CPU updates a word of GPU memory */
     if (!err && count > 0) err = post_find(verbs, pe, xfer->segment, &data);
@@ -177,5 +178,5 @@ int shmemt_ibverbs_signal_put(struct shmemt_ctx *base, int pe, const struct shme
     pthread_mutex_lock(&lane->lock);
     err = put_signal(lane, pe, data, word, xfer, signal);
     pthread_mutex_unlock(&lane->lock);
-    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe) : err;
+    return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, signal->segment) : err;
 }

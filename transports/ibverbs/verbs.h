@@ -4,6 +4,7 @@
  *
  *     device.c topology.c   which device, port and GID
  *     memory.c              registration and keys
+ *     peer.c                what is known of each PE: little, until there is a word with it
  *     module.c              probe, open, close, peers, lanes and contexts
  *     connect.c             queue pairs, made on first use by a handshake of datagrams
  *     queue.c               work requests: credits, one doorbell for a chain, completions
@@ -32,6 +33,7 @@
 
 #include "transports/ibverbs/device.h"
 #include "transports/ibverbs/memory.h"
+#include "transports/ibverbs/peer.h"
 #include "transports/mapped.h"
 #include "transports/transport.h"
 
@@ -50,7 +52,6 @@ enum {
     WINDOW         = 64,  /* numbered messages on one link that are not acknowledged          */
     RECEIVES       = 1024,
     DATAGRAMS      = 64, /* receives of the handshake, and as many sends                      */
-    LANES_MAX      = 256,
     QUEUES_MAX     = 8,
     RESULTS        = 256,  /* of atomics by the device, under way in one lane                   */
     LOOPS          = 64,   /* of these, those that the device cannot do in one step              */
@@ -73,30 +74,9 @@ enum broken {
 #define IBVERBS_BREAK BREAK_NOTHING
 #endif
 
-/* ---- peers ---- */
-
-/* What a PE tells of itself; its struct shmemt_address. */
-struct ib_address {
-    uint64_t           cookie; /* of the job */
-    struct ib_endpoint endpoint;
-    uint32_t           ud_qpn;
-    uint8_t            serves; /* a thread answers while the PE computes */
-    uint8_t            unused[3];
-};
-
-/* All that there is of a PE before the first word with it. */
-struct peer {
-    struct ib_endpoint endpoint;
-    uint32_t           ud_qpn;
-    bool               known, serves;
-    _Atomic bool       lost;
-};
-
 /* ---- one link ---- */
 
-struct verbs;
 struct lane;
-struct link;
 struct queue;
 
 enum record_kind { RECORD_WRITE, RECORD_READ, RECORD_MESSAGE, RECORD_ATOMIC, RECORD_LOOP, RECORD_FLUSH, RECORD_ANSWER };
@@ -225,7 +205,6 @@ struct lane {
     struct shmemt_ctx *owner; /* NULL: none; guarded by verbs.lock */
     struct ibv_cq     *cq;
     pthread_mutex_t    lock;
-    struct link      **links; /* [npes]; NULL: never talked */
     struct link       *dirty;
     uint32_t           in_flight;                  /* work requests; each may become a completion */
     _Atomic uint32_t   awaited;                    /* completions that were asked for. Written with the lock */
@@ -266,15 +245,17 @@ struct verbs {
     uint32_t                 receives, datagrams;
     uint64_t                 cookie;
 
-    struct ib_remote *remotes[SHMEMT_SEGMENTS_MAX]; /* [npes], once something was imported */
     struct {
-        char  *base;
-        size_t bytes;
-        bool   host;
+        char    *base;
+        size_t   bytes;
+        bool     host;
+        uint32_t rkey;
     } mine[SHMEMT_SEGMENTS_MAX];
     struct peer *peers; /* [npes] */
 
     pthread_mutex_t lock; /* guards what follows */
+    struct ib_ports ports;
+    struct partner *partners;
     struct lane    *lanes[LANES_MAX];
     struct {
         uint32_t     qpn; /* 0: empty */
@@ -304,15 +285,18 @@ static inline struct ib_ctx *ctx_of(struct shmemt_ctx *ctx)
 
 /* One datagram of the handshake. */
 struct ib_hello {
-    uint64_t cookie;
-    int32_t  from, to;
-    uint8_t  kind, lane, queues, rd_atomic;
-    uint32_t psn;
-    uint32_t qpn[QUEUES_MAX];
+    uint64_t       cookie;
+    int32_t        from, to;
+    uint8_t        kind, lane, queues, rd_atomic;
+    uint32_t       psn;
+    uint32_t       qpn[QUEUES_MAX];
+    struct ib_told regions[SHMEMT_SEGMENT_USER]; /* those of the start */
 };
 
-/* What the rest of the life of this lane to pe needs is under way or there: -EAGAIN; another errno: never. Takes verbs.lock. */
-int  shmemt_ibverbs_connect_start(struct lane *lane, int pe);
+/*
+ * What the rest of the life of this lane to pe needs is under way or there: -EAGAIN; another errno: never, for this segment. Takes verbs.lock.
+ */
+int  shmemt_ibverbs_connect_start(struct lane *lane, int pe, int segment);
 void shmemt_ibverbs_connect_take(struct verbs *verbs, const struct ib_hello *hello); /* one that has come */
 void shmemt_ibverbs_connect_look(struct verbs *verbs);                               /* repeat what was not answered */
 int  shmemt_ibverbs_connect_open(struct verbs *verbs);                               /* the queue pair of datagrams */
@@ -435,20 +419,30 @@ void shmemt_ibverbs_queue_forget(struct link *link);
 int shmemt_ibverbs_post_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
 int shmemt_ibverbs_post_get(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
 
-/* A PE and a segment for an operation: 0 and both; -ENXIO, -EHOSTDOWN. */
+/* A PE and a segment for an operation: 0 and both; -ENXIO, -EHOSTDOWN; -ENOTCONN: there was no word with it yet, so connect. */
 static inline int post_find(const struct verbs *verbs, int pe, int segment, const struct ib_remote **remote_out)
 {
     if (pe < 0 || pe >= verbs->job->npes || segment < 0 || segment >= SHMEMT_SEGMENTS_MAX) return -ENXIO;
-    if (atomic_load_explicit(&verbs->peers[pe].lost, memory_order_relaxed)) return -EHOSTDOWN;
-    if (!verbs->remotes[segment] || !verbs->remotes[segment][pe].known) return -ENXIO;
-    *remote_out = &verbs->remotes[segment][pe];
+    const struct partner *partner = peer_partner(&verbs->peers[pe]);
+    if (!partner) return -ENOTCONN;
+    if (atomic_load_explicit(&partner->lost, memory_order_relaxed)) return -EHOSTDOWN;
+    if (!peer_heard(partner)) return -ENOTCONN;
+    if (!partner->remotes[segment].known) return -ENXIO;
+    *remote_out = &partner->remotes[segment];
     return 0;
 }
 
-/* The link to a PE, or NULL: not connected yet, or -EHOSTDOWN. */
+/* The lane's link to a PE, or NULL. */
+static inline struct link *lane_link(const struct lane *lane, int pe)
+{
+    const struct partner *partner = peer_partner(&lane->verbs->peers[pe]);
+    return partner ? partner->links[lane->number] : NULL;
+}
+
+/* The link to a PE: 0; -ENOTCONN: not yet; -EHOSTDOWN. */
 static inline int post_link(const struct lane *lane, int pe, struct link **link_out)
 {
-    struct link *link = lane->links[pe];
+    struct link *link = lane_link(lane, pe);
     if (!link || link->state != LINK_READY) return link && link->state == LINK_DEAD ? -EHOSTDOWN : -ENOTCONN;
     if (atomic_load_explicit(&link->failing, memory_order_relaxed)) return -EHOSTDOWN;
     *link_out = link;
@@ -575,9 +569,10 @@ void  shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *addres
 char *shmemt_ibverbs_progress_datagram(struct verbs *verbs, unsigned index); /* buffer of one to be sent */
 
 enum {
-    DATAGRAM_BYTES = 128, /* 40 of them in front of one that has come are its route */
+    DATAGRAM_BYTES = 256, /* 40 of them in front of one that has come are its route */
     TAG_SHIFT      = 32,
 };
+static_assert(sizeof(struct ib_hello) + 40 <= DATAGRAM_BYTES, "a datagram must fit, and the smallest MTU has 256 bytes");
 enum tag { TAG_MESSAGE, TAG_DATAGRAM_IN, TAG_DATAGRAM_OUT }; /* wr_id of receive_cq: tag << TAG_SHIFT | index */
 
 /* ---- failure.c ---- */
