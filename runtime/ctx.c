@@ -81,7 +81,6 @@ static int init_ctx(struct shmemi_ctx *ctx, const struct shmemi_team *team, long
                    .locked            = !one_thread && shmemi_state.thread_level == SHMEM_THREAD_MULTIPLE,
                    .session_total_ops = SIZE_MAX,
     };
-    pthread_mutex_init(&ctx->lock, NULL);
     return open_posted(ctx);
 }
 
@@ -132,7 +131,6 @@ bool shmemi_ctx_is_alive(const struct shmemi_ctx *ctx)
 static void destroy_ctx(struct shmemi_ctx *ctx)
 {
     close_posted(ctx);
-    pthread_mutex_destroy(&ctx->lock);
     free(ctx);
 }
 

@@ -17,12 +17,12 @@ enum slot { SLOT_PUT, SLOT_GET, SLOT_AMO, SLOT_PUT_SIGNAL };
 
 static void lock_ctx(struct shmemi_ctx *ctx)
 {
-    if (ctx->locked) pthread_mutex_lock(&ctx->lock);
+    if (ctx->locked) shmemi_latch_take(&ctx->lock);
 }
 
 static void unlock_ctx(struct shmemi_ctx *ctx)
 {
-    if (ctx->locked) pthread_mutex_unlock(&ctx->lock);
+    if (ctx->locked) shmemi_latch_give(&ctx->lock);
 }
 
 static int call_slot(struct shmemt_ctx *tctx, enum slot slot, int pe, const struct shmemt_xfer *xfer, const struct shmemt_amo *amo)
@@ -394,7 +394,7 @@ void shmemi_post_quiet(struct shmemi_ctx *ctx, int world_pe)
 void shmemi_post_progress(void)
 {
     struct shmemi_ctx *ctx = &shmemi_state.ctx_default;
-    if (ctx->locked && pthread_mutex_trylock(&ctx->lock) != 0) return;
+    if (ctx->locked && !shmemi_latch_try(&ctx->lock)) return;
     for (size_t i = 0; i < shmemi_state.transport_count; i++) {
         struct shmemt_ctx *tctx = ctx->posted[i];
         if (tctx) shmemi_progress_call(tctx);

@@ -58,13 +58,13 @@ void pshmem_ctx_session_start(SHMEMI_SESSION_START_ARGS)
     struct shmemi_ctx *kept = context(call, ctx);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_arguments(call, options, config, config_mask);
 
-    pthread_mutex_lock(&kept->lock); /* several threads may start sessions on a context that they share */
+    shmemi_latch_take(&kept->lock); /* several threads may start sessions on a context that they share */
     kept->session = true;
     kept->session_options |= options & ALL_OPTIONS;
     if (config && (config_mask & SHMEM_CTX_SESSION_TOTAL_OPS)) kept->session_total_ops = config->total_ops;
     long   now_options   = kept->session_options;
     size_t now_total_ops = kept->session_total_ops;
-    pthread_mutex_unlock(&kept->lock);
+    shmemi_latch_give(&kept->lock);
     describe("begins or goes on", ctx, now_options, now_total_ops);
 }
 SHMEMI_EXPORT(shmem_ctx_session_start)
@@ -73,14 +73,14 @@ void pshmem_ctx_session_stop(shmem_ctx_t ctx)
 {
     if (ctx == SHMEM_CTX_INVALID) return;
     struct shmemi_ctx *kept = context("shmem_ctx_session_stop", ctx);
-    pthread_mutex_lock(&kept->lock);
+    shmemi_latch_take(&kept->lock);
     bool   began            = kept->session;
     long   old_options      = kept->session_options;
     size_t old_total_ops    = kept->session_total_ops;
     kept->session           = false;
     kept->session_options   = 0;
     kept->session_total_ops = SIZE_MAX;
-    pthread_mutex_unlock(&kept->lock);
+    shmemi_latch_give(&kept->lock);
     if (began) describe("ends", ctx, old_options, old_total_ops);
 }
 SHMEMI_EXPORT(shmem_ctx_session_stop)

@@ -13,6 +13,7 @@
 #define SHMEMI_STATE_H
 
 #include "runtime/base/attr.h"
+#include "runtime/base/latch.h"
 #include "runtime/base/options.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/data.h"
@@ -114,7 +115,7 @@ struct shmemi_ctx {
     bool                      world;                         /* PE numbers are world numbers: no translation         */
     bool                      locked;                        /* several threads may be on it: slots are called under the lock */
     long                      options;                       /* SHMEM_CTX_*                                            */
-    pthread_mutex_t           lock;                          /* guards the slot calls, never held while waiting        */
+    struct shmemi_latch       lock;                          /* guards the slot calls, never held while waiting        */
     struct shmemt_ctx        *posted[SHMEMI_TRANSPORTS_MAX]; /* NULL: transport has no posted side */
     _Atomic uint32_t          ignored;                       /* where completions go that only quiet waits for         */
     pthread_t                 owner;                         /* PRIVATE: checked mode compares                         */

@@ -177,6 +177,13 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
     return 0;
 }
 
+__attribute__((visibility("default"))) int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!simverbs_takes_part()) return REAL(nanosleep)(time, left);
+    simverbs_yield();
+    return 0;
+}
+
 __attribute__((visibility("default"))) int sched_yield(void)
 {
     if (!simverbs_takes_part()) return REAL(sched_yield)();

@@ -311,8 +311,8 @@ int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *base, int pe, const struct shme
         shmemt_ibverbs_post_update_self(verbs, amo);
         return 0;
     }
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     err = amo_to_link(lane, pe, remote, amo);
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, amo->segment) : err;
 }

@@ -177,9 +177,9 @@ static int create_link(struct lane *lane, int pe, struct link **link_out)
         shmemt_ibverbs_connect_break(link);
         link->state = LINK_DEAD;
     }
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     partner->links[lane->number] = link;
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     *link_out = link;
     return err;
 }
@@ -199,17 +199,17 @@ static int connect_queues(struct link *link, const struct ib_hello *hello)
 
 static void set_state(struct link *link, enum link_state state)
 {
-    pthread_mutex_lock(&link->lane->lock);
+    shmemi_latch_take(&link->lane->lock);
     link->state = state;
-    pthread_mutex_unlock(&link->lane->lock);
+    shmemi_latch_give(&link->lane->lock);
 }
 
 static void note(struct link *link, int error, const char *why)
 {
-    pthread_mutex_lock(&link->lane->lock);
+    shmemi_latch_take(&link->lane->lock);
     shmemt_ibverbs_failure_note(link, error, "cannot connect: %s (%s:%u)", why, link->lane->verbs->device.port.device,
                                 link->lane->verbs->device.port.number);
-    pthread_mutex_unlock(&link->lane->lock);
+    shmemi_latch_give(&link->lane->lock);
 }
 
 /* ---- datagrams ---- */

@@ -128,11 +128,11 @@ static void fail_all(struct verbs *verbs)
     for (unsigned i = 0; i < LANES_MAX; i++) {
         struct lane *lane = verbs->lanes[i];
         if (!lane) continue;
-        pthread_mutex_lock(&lane->lock);
+        shmemi_latch_take(&lane->lock);
         for (const struct partner *partner = verbs->partners; partner; partner = partner->next)
             if (partner->links[i])
                 shmemt_ibverbs_failure_note(partner->links[i], -EIO, "%s: %s", verbs->device.port.device, verbs->event);
-        pthread_mutex_unlock(&lane->lock);
+        shmemi_latch_give(&lane->lock);
     }
 }
 
@@ -140,9 +140,9 @@ static void fail_queue_pair(struct verbs *verbs, const struct ibv_qp *qp, enum i
 {
     struct link *link = qp ? shmemt_ibverbs_connect_by_qpn(verbs, qp->qp_num) : NULL;
     if (!link) return;
-    pthread_mutex_lock(&link->lane->lock);
+    shmemi_latch_take(&link->lane->lock);
     shmemt_ibverbs_failure_note(link, -EIO, "its queue pair broke: %s (%s)", ibv_event_type_str(type), verbs->device.port.device);
-    pthread_mutex_unlock(&link->lane->lock);
+    shmemi_latch_give(&link->lane->lock);
 }
 
 void shmemt_ibverbs_failure_events(struct verbs *verbs)
@@ -178,7 +178,7 @@ void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
     for (unsigned i = 0; partner && i < LANES_MAX; i++) {
         struct lane *lane = verbs->lanes[i];
         if (!lane) continue;
-        pthread_mutex_lock(&lane->lock);
+        shmemi_latch_take(&lane->lock);
         struct link *link = partner->links[i];
         if (link && link->state != LINK_DEAD) {
             if (IBVERBS_BREAK != BREAK_LOSE)
@@ -187,7 +187,7 @@ void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
             shmemt_ibverbs_queue_end(link);
             shmemt_ibverbs_message_end(link);
         }
-        pthread_mutex_unlock(&lane->lock);
+        shmemi_latch_give(&lane->lock);
     }
 }
 

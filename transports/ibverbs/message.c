@@ -199,9 +199,9 @@ void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t by
     memcpy(&message, data, sizeof message);
     switch (message.kind) {
     case MESSAGE_VALUE:
-        pthread_mutex_lock(&link->lane->lock);
+        shmemi_latch_take(&link->lane->lock);
         take_value(link, message.number, message.value, (uint32_t)message.compare);
-        pthread_mutex_unlock(&link->lane->lock);
+        shmemi_latch_give(&link->lane->lock);
         return;
     case MESSAGE_AMO: serve_amo(link, &message); break;
     case MESSAGE_SIGNAL:
@@ -225,9 +225,9 @@ void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t network)
     uint64_t           value     = immediate & ((1u << VALUE_BITS) - 1);
     switch (immediate >> KIND_SHIFT) {
     case IMMEDIATE_COUNT:
-        pthread_mutex_lock(&link->lane->lock);
+        shmemi_latch_take(&link->lane->lock);
         take_count(link, widen(link->acknowledged, immediate & REST_MASK));
-        pthread_mutex_unlock(&link->lane->lock);
+        shmemi_latch_give(&link->lane->lock);
         return;
     case IMMEDIATE_SET: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_SET, value); break;
     case IMMEDIATE_ADD: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_ADD, value); break;
@@ -279,7 +279,7 @@ static void send_answer(struct link *link)
 static bool settle(struct link *link)
 {
     bool settled = true;
-    pthread_mutex_lock(&link->lane->lock);
+    shmemi_latch_take(&link->lane->lock);
     /* A peer that can send to us can receive. */
     if (link->state == LINK_ANSWERED) link->state = LINK_READY;
     while (link->owes && link->state == LINK_READY && !atomic_load_explicit(&link->failing, memory_order_relaxed)) {
@@ -290,7 +290,7 @@ static bool settle(struct link *link)
         }
         send_answer(link);
     }
-    pthread_mutex_unlock(&link->lane->lock);
+    shmemi_latch_give(&link->lane->lock);
     return settled;
 }
 

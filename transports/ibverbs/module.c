@@ -202,7 +202,6 @@ static void destroy_lane(struct lane *lane)
     shmemt_ibverbs_memory_ring_destroy(lane->verbs->memory, &lane->ring);
     shmemt_ibverbs_memory_ring_destroy(lane->verbs->memory, &lane->results);
     if (lane->cq) ibv_destroy_cq(lane->cq);
-    pthread_mutex_destroy(&lane->lock);
     free(lane->loops);
     free(lane);
 }
@@ -242,6 +241,8 @@ static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
     verbs->job         = job;
     verbs->wait_fd     = -1;
     verbs->nic         = job->agent == SHMEMT_AGENT_NIC;
+    verbs->npes        = job->npes;
+    verbs->own_pe      = verbs->nic ? -1 : job->my_pe;
     verbs->cookie      = (job->secret ^ 0x6962766572627300u) * 0x9e3779b97f4a7c15u;
     verbs->debtors_end = &verbs->debtors;
     pthread_mutex_init(&verbs->lock, NULL);
@@ -373,16 +374,16 @@ struct lane *shmemt_ibverbs_module_lane(struct verbs *verbs, unsigned number)
     if (lane) return lane;
     lane = calloc(1, sizeof *lane);
     if (!lane) return NULL;
-    lane->verbs  = verbs;
-    lane->number = number;
-    lane->cq     = ibv_create_cq(verbs->device.context, entries, NULL, verbs->channel, 0);
-    pthread_mutex_init(&lane->lock, NULL);
+    lane->verbs         = verbs;
+    lane->number        = number;
+    lane->cq            = ibv_create_cq(verbs->device.context, entries, NULL, verbs->channel, 0);
     lane->completions   = (uint32_t)entries;
     lane->in_flight_max = lane->completions - lane->completions / 8;
     for (int i = 0; i < SLOTS; i++) {
         lane->stripes[i].next = lane->free_stripes;
         lane->free_stripes    = &lane->stripes[i];
     }
+    shmemt_ibverbs_usual_prepare(lane);
     if (lane->cq) return verbs->lanes[number] = lane;
     destroy_lane(lane);
     return NULL;
@@ -428,9 +429,9 @@ static void close_ctx(struct shmemt_ctx *base)
     if (!ctx) return;
     if (ctx->lane) {
         pthread_mutex_lock(&ctx->verbs->lock);
-        pthread_mutex_lock(&ctx->lane->lock);
+        shmemi_latch_take(&ctx->lane->lock);
         for (struct link *link = ctx->lane->dirty; link; link = link->next_dirty) shmemt_ibverbs_queue_forget(link);
-        pthread_mutex_unlock(&ctx->lane->lock);
+        shmemi_latch_give(&ctx->lane->lock);
         ctx->lane->owner = NULL;
         pthread_mutex_unlock(&ctx->verbs->lock);
     }
@@ -453,7 +454,7 @@ const struct shmemt_ops shmemt_ibverbs_ops = {
     .import_region   = import_region,
     .ctx_open        = open_ctx,
     .ctx_close       = close_ctx,
-    .put             = shmemt_ibverbs_post_put,
+    .put             = shmemt_ibverbs_usual_put,
     .get             = shmemt_ibverbs_post_get,
     .amo             = shmemt_ibverbs_atomic_amo,
     .put_signal      = shmemt_ibverbs_signal_put,

@@ -266,56 +266,6 @@ static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     return put_pieces(link, remote, xfer);
 }
 
-/* ---- the usual put: one piece that goes inline to a peer that is connected, in few instructions ---- */
-
-static inline bool is_usual(const struct verbs *verbs, int pe, const struct shmemt_xfer *xfer, const struct partner **partner_out)
-{
-    if (xfer->blocks != 1 || xfer->piece_count != 0 || xfer->bytes - 1 >= verbs->inline_bytes) return false;
-    if ((unsigned)pe >= (unsigned)verbs->job->npes || (unsigned)xfer->segment >= SHMEMT_SEGMENTS_MAX) return false;
-    const struct partner *partner = peer_partner(&verbs->peers[pe]);
-    if (!peer_heard(partner)) return false;
-    const struct ib_remote *remote = &partner->remotes[xfer->segment];
-    *partner_out                   = partner;
-    return xfer->bytes <= remote->bytes && xfer->remote_offset <= remote->bytes - xfer->bytes &&
-           xfer->local_memory == SHMEMT_MEMORY_HOST && !post_is_self(verbs, pe, xfer->segment);
-}
-
-static inline void put_inline(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
-{
-    struct queue      *queue = &link->queues[0];
-    struct ibv_sge     sge   = {.addr = (uintptr_t)xfer->local, .length = (uint32_t)xfer->bytes};
-    struct ibv_send_wr wr;
-    struct record     *record = record_begin(&queue->records[queue->posted & queue->mask], RECORD_WRITE);
-    record->segment           = (uint8_t)xfer->segment;
-    record->offset            = xfer->remote_offset;
-    record->bytes             = xfer->bytes;
-    wr.wr_id                  = (uintptr_t)record;
-    wr.next                   = NULL;
-    wr.sg_list                = &sge;
-    wr.num_sge                = 1;
-    wr.opcode                 = IBV_WR_RDMA_WRITE;
-    wr.send_flags             = IBV_SEND_INLINE;
-    wr.wr.rdma.remote_addr    = remote->base + xfer->remote_offset;
-    wr.wr.rdma.rkey           = remote->rkey;
-    shmemt_ibverbs_queue_ring(link, queue, &wr, &wr, 1, false, false);
-    shmemt_mapped_done(xfer->done);
-}
-
-/* false: it is not that simple now, and nothing has happened. */
-static inline bool put_usual(struct lane *lane, const struct partner *partner, const struct shmemt_xfer *xfer)
-{
-    bool posted = false;
-    pthread_mutex_lock(&lane->lock);
-    struct link *link = partner->links[lane->number];
-    if (link && link->state == LINK_READY && !link->fenced && !atomic_load_explicit(&link->failing, memory_order_relaxed) &&
-        queue_has_room(link, &link->queues[0], 1)) {
-        put_inline(link, &partner->remotes[xfer->segment], xfer);
-        posted = true;
-    }
-    pthread_mutex_unlock(&lane->lock);
-    return posted;
-}
-
 int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt_xfer *xfer)
 {
     struct ib_ctx          *ctx   = ctx_of(base);
@@ -323,8 +273,6 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
     struct verbs           *verbs = ctx->verbs;
     const struct ib_remote *remote;
     if (!lane) return -EINVAL;
-    const struct partner *partner;
-    if (is_usual(verbs, pe, xfer, &partner) && put_usual(lane, partner, xfer)) return 0;
     int err = post_find(verbs, pe, xfer->segment, &remote);
     if (err == -ENOTCONN) return shmemt_ibverbs_connect_start(lane, pe, xfer->segment);
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
@@ -333,9 +281,9 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
         shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_PUT, xfer);
         return 0;
     }
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     err = put_to_link(lane, pe, remote, xfer);
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, xfer->segment) : err;
 }
 
@@ -405,8 +353,8 @@ int shmemt_ibverbs_post_get(struct shmemt_ctx *base, int pe, const struct shmemt
         shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_GET, xfer);
         return 0;
     }
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     err = get_from_link(lane, pe, remote, xfer);
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, xfer->segment) : err;
 }

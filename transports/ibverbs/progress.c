@@ -159,11 +159,11 @@ enum { TURNS_PER_CLOCK = 128 };
 
 static int move_lane(struct lane *lane, bool looks)
 {
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     int handled = shmemt_ibverbs_queue_poll(lane);
     if (lane->waiting_loops) handled += shmemt_ibverbs_atomic_advance(lane);
     if (lane->dirty && looks) shmemt_ibverbs_failure_look(lane);
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     return handled;
 }
 
@@ -232,9 +232,9 @@ int shmemt_ibverbs_progress_quiet(struct shmemt_ctx *base, int pe)
     if (pe != SHMEMT_ALL_PES && peer_is_lost(&verbs->peers[pe])) return -EHOSTDOWN;
     int err = 0;
     if (ctx->lane) {
-        pthread_mutex_lock(&ctx->lane->lock);
+        shmemi_latch_take(&ctx->lane->lock);
         err = quiet_lane(ctx->lane, pe);
-        pthread_mutex_unlock(&ctx->lane->lock);
+        shmemi_latch_give(&ctx->lane->lock);
     }
     /* seq_cst: what is done is visible before anything that the caller reads or tells others afterwards. */
     if (!err) atomic_thread_fence(memory_order_seq_cst);
@@ -273,10 +273,10 @@ int shmemt_ibverbs_progress_fence(struct shmemt_ctx *base, int pe)
     if (pe != SHMEMT_ALL_PES && (pe < 0 || pe >= verbs->job->npes)) return -EINVAL;
     atomic_thread_fence(memory_order_release); /* this CPU's stores to its own memory; pairs with the waiter's acquire */
     if (!ctx->lane) return 0;
-    pthread_mutex_lock(&ctx->lane->lock);
+    shmemi_latch_take(&ctx->lane->lock);
     for (struct link *link = ctx->lane->dirty; link; link = link->next_dirty)
         if (pe == SHMEMT_ALL_PES || link->pe == pe) err = fence_link(link) ? -EAGAIN : err;
-    pthread_mutex_unlock(&ctx->lane->lock);
+    shmemi_latch_give(&ctx->lane->lock);
     return err;
 }
 
@@ -295,10 +295,10 @@ static bool loops_wait(struct verbs *verbs)
     for (unsigned i = 0; i < LANES_MAX; i++) {
         struct lane *lane = verbs->lanes[i];
         if (!lane) continue;
-        pthread_mutex_lock(&lane->lock);
+        shmemi_latch_take(&lane->lock);
         if (lane->active_loops > 0) ibv_req_notify_cq(lane->cq, 0);
         if (lane->waiting_loops) wait = true;
-        pthread_mutex_unlock(&lane->lock);
+        shmemi_latch_give(&lane->lock);
     }
     return wait;
 }

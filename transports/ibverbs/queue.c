@@ -17,41 +17,20 @@ enum { POLL = 16 };
 
 /* ---- posting ---- */
 
-static void mark_dirty(struct link *link)
+void shmemt_ibverbs_queue_refused(struct link *link, int err)
 {
-    if (link->dirty) return;
-    link->dirty       = true;
-    link->next_dirty  = link->lane->dirty;
-    link->lane->dirty = link;
-}
-
-void shmemt_ibverbs_queue_ring(struct link *link, struct queue *queue, struct ibv_send_wr *first, struct ibv_send_wr *last,
-                               uint32_t count, bool wants_completion, bool answer)
-{
-    struct ibv_send_wr *bad;
-    uint32_t            end  = queue->posted + count;
-    bool                idle = (int32_t)(queue->signalled - queue->retired) <= 0; /* no completion is on its way */
-    if (wants_completion || idle || end - queue->signalled >= link->lane->verbs->signal_every) {
-        last->send_flags |= IBV_SEND_SIGNALED;
-        queue->signalled = end;
-        lane_add_awaited(link->lane, 1);
-    }
-    queue->posted = end;
-    link->lane->in_flight += count;
-    if (!answer) {
-        queue->tail = end;
-        mark_dirty(link);
-    }
-    int err = ibv_post_send(queue->qp, first, &bad);
-    if (err) shmemt_ibverbs_failure_note(link, -err, "cannot post to its queue: %s", strerror(err));
+    shmemt_ibverbs_failure_note(link, -err, "cannot post to its queue: %s", strerror(err));
 }
 
 void shmemt_ibverbs_queue_post(struct batch *batch)
 {
+    struct ibv_send_wr *bad;
     if (batch->count == 0) return;
     bool answer = ((const struct record *)(uintptr_t)batch->wr[0].wr_id)->kind == RECORD_ANSWER;
-    shmemt_ibverbs_queue_ring(batch->link, batch->queue, batch->wr, &batch->wr[batch->count - 1], batch->count,
-                              batch->wants_completion, answer);
+    batch->wr[batch->count - 1].send_flags |= queue_claim(batch->link, batch->queue, batch->count, batch->wants_completion);
+    if (!answer) queue_tail(batch->link, batch->queue);
+    int err = ibv_post_send(batch->queue->qp, batch->wr, &bad);
+    if (err) shmemt_ibverbs_queue_refused(batch->link, err);
 }
 
 static void give_back(struct lane *lane, struct record *record)

@@ -175,8 +175,8 @@ int shmemt_ibverbs_signal_put(struct shmemt_ctx *base, int pe, const struct shme
         put_signal_self(verbs, xfer, signal);
         return 0;
     }
-    pthread_mutex_lock(&lane->lock);
+    shmemi_latch_take(&lane->lock);
     err = put_signal(lane, pe, data, word, xfer, signal);
-    pthread_mutex_unlock(&lane->lock);
+    shmemi_latch_give(&lane->lock);
     return err == -ENOTCONN ? shmemt_ibverbs_connect_start(lane, pe, signal->segment) : err;
 }

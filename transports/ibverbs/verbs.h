@@ -8,7 +8,8 @@
  *     module.c              probe, open, close, peers, lanes and contexts
  *     connect.c             queue pairs, made on first use by a handshake of datagrams
  *     queue.c               work requests: credits, one doorbell for a chain, completions
- *     post.c                puts and gets
+ *     usual.c               a small put to a peer that is connected
+ *     post.c                all puts and gets
  *     signal.c              puts with a signal
  *     atomic.c              atomics: by the target's CPU, or by the device
  *     message.c             what the target's CPU does: signals in immediates, atomics, acknowledgements
@@ -31,6 +32,7 @@
 #ifndef SHMEMT_IBVERBS_VERBS_H
 #define SHMEMT_IBVERBS_VERBS_H
 
+#include "runtime/base/latch.h"
 #include "transports/ibverbs/device.h"
 #include "transports/ibverbs/memory.h"
 #include "transports/ibverbs/peer.h"
@@ -87,9 +89,10 @@ struct record {
     struct queue     *queue;
     enum record_kind  kind;
     uint8_t           segment;
-    uint64_t          offset, bytes; /* for who reads of an error */
+    uint64_t          offset; /* this and bytes: for who reads of an error */
     _Atomic uint32_t *done;
-    void             *slot; /* of the ring, or of the results */
+    uint64_t          bytes; /* not beside `offset`: a compiler would read both at once that were stored singly, and the CPU wait */
+    void             *slot;  /* of the ring, or of the results */
     struct ib_hold   *hold;
     void             *local; /* READ through a slot, ATOMIC: where the result goes */
     struct loop      *loop;
@@ -200,19 +203,21 @@ struct stripes {
 };
 
 struct lane {
-    struct verbs      *verbs;
-    unsigned           number;
-    struct shmemt_ctx *owner; /* NULL: none; guarded by verbs.lock */
-    struct ibv_cq     *cq;
-    pthread_mutex_t    lock;
-    struct link       *dirty;
-    uint32_t           in_flight;                  /* work requests; each may become a completion */
-    _Atomic uint32_t   awaited;                    /* completions that were asked for. Written with the lock */
-    uint32_t           completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
-    struct ib_ring     ring, results;              /* made on first use */
-    struct loop       *loops, *free_loops, *waiting_loops;
-    unsigned           active_loops;
-    struct stripes     stripes[SLOTS], *free_stripes;
+    struct verbs       *verbs;
+    unsigned            number;
+    struct shmemt_ctx  *owner; /* NULL: none; guarded by verbs.lock */
+    struct ibv_cq      *cq;
+    struct shmemi_latch lock;
+    struct link        *dirty;
+    uint32_t            in_flight;                  /* work requests; each may become a completion */
+    _Atomic uint32_t    awaited;                    /* completions that were asked for. Written with the lock */
+    uint32_t            completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
+    struct ib_ring      ring, results;              /* made on first use */
+    struct loop        *loops, *free_loops, *waiting_loops;
+    unsigned            active_loops;
+    struct stripes      stripes[SLOTS], *free_stripes;
+    struct ibv_send_wr  usual; /* a put with all that is the same each time */
+    struct ibv_sge      usual_source;
 };
 
 struct ib_ctx {
@@ -237,7 +242,9 @@ struct verbs {
     struct ibv_qp           *ud;
     int                      wait_fd; /* epoll: the channel, and the device's events */
     bool                     nic;     /* the device is the agent */
-    unsigned                 queues;  /* per link */
+    int                      npes;
+    int                      own_pe; /* this PE, where its own CPU serves it; -1: the device does */
+    unsigned                 queues; /* per link */
     size_t                   stripe_bytes;
     uint8_t                  timeout, retries; /* as ibv_modify_qp takes them */
     unsigned                 connect_s;
@@ -392,9 +399,37 @@ static inline bool queue_has_room(const struct link *link, const struct queue *q
            lane->in_flight + requests <= lane->in_flight_max;
 }
 
-/* Post a chain, and ask for a completion of its last request where one is wanted or due. */
-void shmemt_ibverbs_queue_ring(struct link *link, struct queue *queue, struct ibv_send_wr *first, struct ibv_send_wr *last,
-                               uint32_t count, bool wants_completion, bool answer);
+/*
+ * Count requests that are about to be posted: the flag of the last of them, which asks for a completion where one is wanted or due, or 0.
+ */
+static inline unsigned queue_claim(const struct link *link, struct queue *queue, uint32_t count, bool wants_completion)
+{
+    struct lane *lane  = link->lane;
+    uint32_t     end   = queue->posted + count;
+    unsigned     flags = 0;
+    bool         idle  = (int32_t)(queue->signalled - queue->retired) <= 0; /* no completion is on its way */
+    if (wants_completion || idle || end - queue->signalled >= lane->verbs->signal_every) {
+        flags            = IBV_SEND_SIGNALED;
+        queue->signalled = end;
+        lane_add_awaited(lane, 1);
+    }
+    queue->posted = end;
+    lane->in_flight += count;
+    return flags;
+}
+
+/* quiet waits for what has been posted so far. */
+static inline void queue_tail(struct link *link, struct queue *queue)
+{
+    queue->tail = queue->posted;
+    if (link->dirty) return;
+    link->dirty       = true;
+    link->next_dirty  = link->lane->dirty;
+    link->lane->dirty = link;
+}
+
+/* The device has refused requests that were counted: the link fails. */
+SHMEMI_COLD void shmemt_ibverbs_queue_refused(struct link *link, int err);
 /* Ring the doorbell. The batch is accepted, whatever happens: what cannot be posted fails the link. */
 void shmemt_ibverbs_queue_post(struct batch *batch);
 /* Nothing of it has been posted: give back what its records hold. */
@@ -414,9 +449,14 @@ void shmemt_ibverbs_queue_end(struct link *link);
 /* Nobody wants the results any more. */
 void shmemt_ibverbs_queue_forget(struct link *link);
 
+/* ---- usual.c ---- */
+
+void shmemt_ibverbs_usual_prepare(struct lane *lane);
+int  shmemt_ibverbs_usual_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer); /* the slot */
+
 /* ---- post.c ---- */
 
-int shmemt_ibverbs_post_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
+int shmemt_ibverbs_post_put(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer); /* any put */
 int shmemt_ibverbs_post_get(struct shmemt_ctx *ctx, int pe, const struct shmemt_xfer *xfer);
 
 /* A PE and a segment for an operation: 0 and both; -ENXIO, -EHOSTDOWN; -ENOTCONN: there was no word with it yet, so connect. */
