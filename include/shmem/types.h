@@ -43,11 +43,12 @@ typedef struct {
 
 /* clang-format off */
 
-/* "Standard RMA Types and Names", §9.6.  24 rows. */
-#define SHMEMI_RMA_BASE_TYPES(X, ...)              \
+/*
+ * "Standard RMA Types and Names", §9.6.  24 rows.  Those of the DEVICE tables are for kernels too: a GPU has no long double.
+ */
+#define SHMEMI_RMA_DEVICE_BASE_TYPES(X, ...)       \
     X(float,      float,              __VA_ARGS__) \
     X(double,     double,             __VA_ARGS__) \
-    X(longdouble, long double,        __VA_ARGS__) \
     X(char,       char,               __VA_ARGS__) \
     X(schar,      signed char,        __VA_ARGS__) \
     X(short,      short,              __VA_ARGS__) \
@@ -59,8 +60,7 @@ typedef struct {
     X(uint,       unsigned int,       __VA_ARGS__) \
     X(ulong,      unsigned long,      __VA_ARGS__) \
     X(ulonglong,  unsigned long long, __VA_ARGS__)
-#define SHMEMI_RMA_TYPES(X, ...)                   \
-    SHMEMI_RMA_BASE_TYPES(X, __VA_ARGS__)          \
+#define SHMEMI_RMA_WIDTH_TYPES(X, ...)             \
     X(int8,       int8_t,             __VA_ARGS__) \
     X(int16,      int16_t,            __VA_ARGS__) \
     X(int32,      int32_t,            __VA_ARGS__) \
@@ -71,6 +71,15 @@ typedef struct {
     X(uint64,     uint64_t,           __VA_ARGS__) \
     X(size,       size_t,             __VA_ARGS__) \
     X(ptrdiff,    ptrdiff_t,          __VA_ARGS__)
+#define SHMEMI_RMA_BASE_TYPES(X, ...)              \
+    SHMEMI_RMA_DEVICE_BASE_TYPES(X, __VA_ARGS__)   \
+    X(longdouble, long double,        __VA_ARGS__)
+#define SHMEMI_RMA_TYPES(X, ...)                   \
+    SHMEMI_RMA_BASE_TYPES(X, __VA_ARGS__)          \
+    SHMEMI_RMA_WIDTH_TYPES(X, __VA_ARGS__)
+#define SHMEMI_RMA_DEVICE_TYPES(X, ...)            \
+    SHMEMI_RMA_DEVICE_BASE_TYPES(X, __VA_ARGS__)   \
+    SHMEMI_RMA_WIDTH_TYPES(X, __VA_ARGS__)
 
 /* The sized calls (put32 and so on), §9.6: X(BITS, BYTES, ...).  An element has BITS bits. */
 #define SHMEMI_RMA_SIZES(X, ...) \

@@ -72,8 +72,8 @@ SHMEMD_FN enum shmemd_ring_result shmemd_ring_post(const struct shmemd_state *st
         shmemd_store_vector((char *)slot + 16 * i, part);
     }
     uint64_t head;
-    memcpy(&head, &d->pe, sizeof head);
-    shmemd_store_relaxed(&slot->pe, head, 8);
+    memcpy(&head, (const char *)d + 8, sizeof head);
+    shmemd_store_relaxed((char *)slot + 8, head, 8);
     shmemd_store_release(&slot->turn, ticket + 1, 8); /* pairs with the acquire of the proxy (device/consumer.c) */
     return SHMEMD_RING_DONE;
 }

@@ -58,13 +58,26 @@ struct shmemd_team {
 
 /*
  * Teams that the program has made stand in a table by the hash of their handle, with open addressing, so that a kernel finds one in a read or
- * two over the bus. An entry that was given back holds handle SHMEMD_TEAM_GONE: a search goes on past it.
+ * two over the bus. An entry that was given back holds handle SHMEMD_GONE: a search goes on past it.
  */
 enum { SHMEMD_TEAMS_MAX = 64, SHMEMD_TEAMS_TABLE = 128 };
-#define SHMEMD_TEAM_GONE UINT64_MAX
+#define SHMEMD_GONE UINT64_MAX
 
-/* Where the search for a handle begins: the upper 7 bits of a product, since there are 128 places. */
-#define SHMEMD_TEAM_HASH(handle) ((uint32_t)(((uint64_t)(handle)*UINT64_C(0x9e3779b97f4a7c15)) >> 57))
+/* Where the search for a handle begins, in either table: the upper 7 bits of a product, since there are 128 places. */
+#define SHMEMD_HASH(handle) ((uint32_t)(((uint64_t)(handle)*UINT64_C(0x9e3779b97f4a7c15)) >> 57))
+
+/*
+ * Contexts that the program has made, in a table of the same form. A context's operations are ordered among themselves by the number `ctx`
+ * of their descriptors; contexts may share a number.
+ */
+enum { SHMEMD_CONTEXTS_MAX = 64, SHMEMD_CONTEXTS_TABLE = 128 };
+
+struct shmemd_context {
+    uint64_t handle; /* the shmem_ctx_t as a number; 0: free entry; SHMEMD_GONE */
+    uint64_t team;   /* handle of the team in which its PEs count */
+    uint32_t ctx;    /* for descriptors; 0 is the default context's */
+    uint32_t options;
+};
 
 /* Bytes of one team's sync area: zero when the team is made; what lies in it is the affair of the collectives (coll.cuh). */
 enum { SHMEMD_SYNC_BYTES = 8192 };
@@ -140,6 +153,11 @@ enum shmemd_state_flag {
         1u << 1, /* there is a ring (some PE or kind of memory is not mapped); else quiet and fence are only fences */
     SHMEMD_FLAG_CHECK = 1u << 2, /* POSTERN_CHECK: arguments are checked                                    */
     SHMEMD_FLAG_CPU   = 1u << 3, /* kernels are CPU threads                                                 */
+    /*
+     * Atomics of a kernel on host memory are not atomic with those of CPUs (no native atomics between this GPU and the host, or the network
+     * device executes them): atomics and signals that add go through the ring for the segments HEAP and DATA, whoever maps them.
+     */
+    SHMEMD_FLAG_AMO_RING = 1u << 4,
 };
 
 struct shmemd_state {
@@ -150,10 +168,11 @@ struct shmemd_state {
     uint32_t unused;
     uint64_t wait_ns; /* bound of a wait in a kernel; 0: none */
 
-    struct shmemd_segment     segment[SHMEMD_SEGMENTS];
-    struct shmemd_team        world, shared;
-    const struct shmemd_team *teams; /* [SHMEMD_TEAMS_TABLE] */
-    char                     *sync;  /* symmetric: SHMEMD_TEAMS_MAX areas; NULL: device collectives are refused */
+    struct shmemd_segment        segment[SHMEMD_SEGMENTS];
+    struct shmemd_team           world, shared;
+    const struct shmemd_team    *teams;    /* [SHMEMD_TEAMS_TABLE] */
+    const struct shmemd_context *contexts; /* [SHMEMD_CONTEXTS_TABLE] */
+    char                        *sync;     /* symmetric: SHMEMD_TEAMS_MAX areas; NULL: device collectives are refused */
 
     struct shmemd_control *control;
     struct shmemd_ring     ring;
@@ -165,7 +184,7 @@ struct shmemd_state {
  * One per translation unit (or per runner): shmem_device.cuh has a static one that registers itself before main, or when its library is
  * loaded. The library calls upload at once if it is initialised, else in shmem_init; and with a zeroed state in the last shmem_finalize.
  *
- * The two functions for shmemx_collective_launch may be NULL; the first unit that has them serves all kernels.
+ * shmemx_device_register() (shmemx.h) takes it; it stays in place until it is unregistered. The two functions for shmemx_collective_launch may be NULL; the first unit that has them serves all kernels.
  */
 struct shmemd_unit {
     uint32_t version; /* SHMEMD_STATE_VERSION when compiled */
@@ -190,24 +209,13 @@ struct shmemd_unit {
     struct shmemd_unit *next; /* the library's */
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* 0 or a negative errno, after one message. Any thread; the record stays in place until it is unregistered. */
-int  shmemx_device_register(struct shmemd_unit *unit);
-void shmemx_device_unregister(struct shmemd_unit *unit);
-
-#ifdef __cplusplus
-}
-#endif
-
 /* The layout is a contract between compilers: a wrong condition is an array of negative size, in C99 too. */
 #define SHMEMD_SAME(name, condition) typedef char shmemd_same_##name[(condition) ? 1 : -1]
 SHMEMD_SAME(segment, sizeof(struct shmemd_segment) == 48);
 SHMEMD_SAME(team, sizeof(struct shmemd_team) == 40);
+SHMEMD_SAME(context, sizeof(struct shmemd_context) == 24);
 SHMEMD_SAME(report, sizeof(struct shmemd_report) == 128);
 SHMEMD_SAME(control, sizeof(struct shmemd_control) == 192);
-SHMEMD_SAME(state, sizeof(struct shmemd_state) == 32 + 3 * 48 + 2 * 40 + 3 * 8 + 40);
+SHMEMD_SAME(state, sizeof(struct shmemd_state) == 32 + 3 * 48 + 2 * 40 + 4 * 8 + 40);
 
 #endif
