@@ -75,7 +75,7 @@
 /* clang-format on */
 
 #if defined(SHMEM_DEVICE_ON_CPU) && !defined(__CUDACC__)
-#include "cpu.h"
+#include <shmem/device/cpu.h>
 #endif
 
 #endif
