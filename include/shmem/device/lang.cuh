@@ -75,7 +75,8 @@
 /* clang-format on */
 
 #if defined(SHMEM_DEVICE_ON_CPU) && !defined(__CUDACC__)
-#include <shmem/device/cpu.h>
+#define SHMEMD_CPU_RUNNER "cpu.h"
+#include SHMEMD_CPU_RUNNER
 #endif
 
 #endif
