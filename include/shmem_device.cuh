@@ -29,6 +29,8 @@
 #include "shmem/device/signal.cuh"
 #include "shmem/device/amo.cuh"
 #include "shmem/device/p2p.cuh"
+#include "shmem/device/coll.cuh"
+#include "shmem/device/reduce.cuh"
 #include "shmem/device/unit.cuh"
 
 #ifdef __CUDACC__
