@@ -7,15 +7,15 @@
  * (shmem_malloc, shmem_team_split_strided, ...) cannot be called in a kernel, and the compiler says so.  Beside them stand the forms in
  * which all threads of a warp or a block make one call together: shmemx_long_put_block and so on.
  *
- * With nvcc: kernels for a GPU.  With SHMEM_DEVICE_ON_CPU defined (oshcc --device-on-cpu), gcc and g++ compile the same kernels for CPU
- * threads.  Otherwise this is shmem.h.  docs/gpu.md has the rules of memory, order and deadlock.
+ * With nvcc: kernels for a GPU.  With SHMEM_DEVICE_ON_CPU defined (oshcc --device-on-cpu), a C++ compiler makes the same kernels for CPU
+ * threads.  Otherwise, and in C, this is shmemx.h.  docs/gpu.md has the rules of memory, order and deadlock.
  */
 #ifndef SHMEMI_SHMEM_DEVICE_CUH
 #define SHMEMI_SHMEM_DEVICE_CUH
 
 #include "shmemx.h"
 
-#if defined(__CUDACC__) || defined(SHMEM_DEVICE_ON_CPU)
+#if defined(__CUDACC__) || (defined(SHMEM_DEVICE_ON_CPU) && defined(__cplusplus))
 
 #ifdef __CUDACC__
 /* "a __host__ function redeclared with __host__ __device__": that is what we do, function by function. */

@@ -4,10 +4,11 @@
  *
  *   nvcc                         kernels run on the GPU; a public name is one function for both sides, and its host side calls
  *                                the library (pshmem_)
- *   g++, gcc with                kernels are functions that run on threads (cpu.h); a public name asks at run time on which
+ *   a C++ compiler with          kernels are functions that run on threads (cpu.h); a public name asks at run time on which
  *   SHMEM_DEVICE_ON_CPU          side it is
  *
- * Another compiler gets shmem.h from shmem_device.cuh and none of this.
+ * Another compiler, C among them, gets shmem.h from shmem_device.cuh, and none of this.  What is below the public names is C as well,
+ * for the library and its tests.
  */
 #ifndef SHMEMD_LANG_CUH
 #define SHMEMD_LANG_CUH
@@ -29,14 +30,8 @@
 #define SHMEMD_GROUP static __device__ __forceinline__
 #define SHMEMD_FN    static __device__ __forceinline__
 #define SHMEMD_SLOW  static __device__ __noinline__ __attribute__((unused))
-#elif defined(__cplusplus)
-#define SHMEMD_API   inline
-#define SHMEMD_GROUP static inline
-#define SHMEMD_FN    static inline
-#define SHMEMD_SLOW  static __attribute__((noinline, unused))
 #else
-/* C has shmem.h's declarations without inline, so a definition is external: weak lets each file of a program have it. */
-#define SHMEMD_API   __attribute__((weak))
+#define SHMEMD_API   inline
 #define SHMEMD_GROUP static inline
 #define SHMEMD_FN    static inline
 #define SHMEMD_SLOW  static __attribute__((noinline, unused))
@@ -75,8 +70,7 @@
 /* clang-format on */
 
 #if defined(SHMEM_DEVICE_ON_CPU) && !defined(__CUDACC__)
-#define SHMEMD_CPU_RUNNER "cpu.h"
-#include SHMEMD_CPU_RUNNER
+#include "cpu.h"
 #endif
 
 #endif
