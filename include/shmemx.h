@@ -64,6 +64,11 @@ typedef struct {
         sizeof(shmemx_init_attr_t), SHMEM_THREAD_SINGLE, SHMEM_THREAD_SINGLE, -1, 0, 0.0, NULL, NULL, NULL, NULL \
     }
 
+/* The shape of a grid or a block, as dim3 of CUDA. */
+typedef struct {
+    unsigned x, y, z;
+} shmemx_dim3_t;
+
 /* clang-format off */
 
 SHMEMI_BEGIN
@@ -114,6 +119,22 @@ SHMEMI_DECLARE_BOTH(int, shmemx_get_uniqueid, (shmemx_uniqueid_t *id_out))
  */
 SHMEMI_DECLARE_BOTH(int, shmemx_uniqueid_to_text, (const shmemx_uniqueid_t *id, char *text_out, size_t text_bytes))
 SHMEMI_DECLARE_BOTH(int, shmemx_uniqueid_from_text, (const char *text, shmemx_uniqueid_t *id_out))
+
+/*
+ * Start a kernel on every PE so that all blocks of all PEs run at the same time: then they may wait for one another.  Collective over the
+ * world, by one thread of each PE.  kernel, args, shared_bytes and stream are those of cudaLaunchCooperativeKernel (stream: a cudaStream_t);
+ * each PE may give its own kernel and shape.  0 on all PEs, and then the kernels have been started; or, on all PEs alike and with
+ * no kernel started, a negative errno after one message: -EAGAIN where the blocks of a PE do not fit onto its device beside those of the
+ * PEs that share it (the message has the limit), -EINVAL for arguments that make no sense, -ENOSYS where a PE has no device code.
+ */
+SHMEMI_DECLARE_BOTH(int, shmemx_collective_launch, (const void *kernel, shmemx_dim3_t grid, shmemx_dim3_t block, void **args, size_t shared_bytes, void *stream))
+
+/*
+ * For shmem_device.cuh, which calls them for each file that includes it: device code of this program is there, and goes.  unit is a struct
+ * shmemd_unit (shmem/device/state.h), which stays in place between the two.  0, or a negative errno after one message.  By any thread.
+ */
+SHMEMI_DECLARE_BOTH(int,  shmemx_device_register,   (void *unit))
+SHMEMI_DECLARE_BOTH(void, shmemx_device_unregister, (void *unit))
 
 SHMEMI_END
 

@@ -12,6 +12,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/coll/coll.h"
+#include "runtime/device.h"
 #include "runtime/order.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -70,6 +71,7 @@ static int open_posted(struct shmemi_ctx *ctx)
     return 0;
 }
 
+/* Where there is device code, its proxy thread waits too, and a wait moves the default context on. */
 static int init_ctx(struct shmemi_ctx *ctx, const struct shmemi_team *team, long options)
 {
     bool one_thread = (options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED)) != 0;
@@ -78,7 +80,7 @@ static int init_ctx(struct shmemi_ctx *ctx, const struct shmemi_team *team, long
                    .world             = team == &shmemi_state.world,
                    .options           = options,
                    .owner             = pthread_self(),
-                   .locked            = !one_thread && shmemi_state.thread_level == SHMEM_THREAD_MULTIPLE,
+                   .locked            = !one_thread && (shmemi_state.thread_level == SHMEM_THREAD_MULTIPLE || shmemi_state.device),
                    .session_total_ops = SIZE_MAX,
     };
     return open_posted(ctx);
@@ -175,6 +177,7 @@ void shmemi_ctx_destroy_of_team(const struct shmemi_team *team)
     struct shmemi_ctx *ctx;
     while ((ctx = take_of_team(team)) != NULL) {
         shmemi_order_quiet(ctx);
+        shmemi_device_ctx_gone(ctx);
         destroy_ctx(ctx);
     }
 }
@@ -202,6 +205,7 @@ static int create_ctx(const char *call, shmem_team_t team, long options, shmem_c
         return -err;
     }
     link_ctx(made);
+    shmemi_device_ctx_made(made);
     *ctx = made;
     return 0;
 }
@@ -233,6 +237,7 @@ void pshmem_ctx_destroy(shmem_ctx_t handle)
     struct shmemi_ctx *ctx = shmemi_route_ctx(handle, call);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) shmemi_ctx_check_thread(ctx, call);
     shmemi_order_quiet(ctx); /* SPEC §9.5.3: it performs a quiet first */
+    shmemi_device_ctx_gone(ctx);
     unlink_ctx(ctx);
     destroy_ctx(ctx);
 }

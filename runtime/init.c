@@ -20,6 +20,7 @@
 #include "runtime/coll/coll.h"
 #include "runtime/connect.h"
 #include "runtime/ctx.h"
+#include "runtime/device.h"
 #include "runtime/heap.h"
 #include "runtime/node.h"
 #include "runtime/progress.h"
@@ -39,7 +40,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { CARD_MAGIC = 0x504f5354, CARD_VERSION = 2 };
+enum { CARD_MAGIC = 0x504f5354, CARD_VERSION = 3 };
 #define HEAP_BYTES_DEFAULT ((size_t)256 << 20) /* for the choice of pages; pages.c decides the size */
 enum { SPIN_NS = 50000, YIELD_CROWDED_NS = 100000, SLEEP_NS = 1000000, SLEEP_POSTED_NS = 100000 };
 
@@ -116,6 +117,7 @@ static void fill_card(struct shmemi_card *card, int failed)
         .thread_level          = (uint32_t)state->thread_level,
         .address_space_limited = space.rlim_cur != RLIM_INFINITY,
         .check                 = checks_calls(),
+        .device                = shmemi_device_wanted(),
         .heap_unit             = shmemi_pages_unit(shmemi_options.pages,
                                        shmemi_options.heap_bytes == SIZE_MAX ? HEAP_BYTES_DEFAULT : shmemi_options.heap_bytes),
     };
@@ -184,6 +186,7 @@ static int decide_heap(size_t *heap_bytes_out)
                                   shmemi_options.overcommit, heap_bytes_out);
 }
 
+/* Which static objects correspond, and whether any PE has code for kernels. */
 static void note_executables(void)
 {
     struct shmemi_state      *state = &shmemi_state;
@@ -191,6 +194,7 @@ static void note_executables(void)
     int                       other = -1;
     state->same_data_everywhere     = true;
     for (int pe = 0; pe < state->npes; pe++) {
+        if (cards[pe].device) state->device = true;
         bool same =
             memcmp(cards[pe].identity, mine->identity, sizeof mine->identity) == 0 && cards[pe].data_bytes == mine->data_bytes;
         state->peers[pe].same_data = same;
@@ -413,6 +417,8 @@ static void release_everything(bool started)
 {
     struct shmemi_state *state = &shmemi_state;
     shmemi_service_before_unmap();
+    shmemi_device_stop();
+    shmemi_device_finish();
     shmemi_progress_stop();
     shmemi_ctx_finish_all();
     shmemi_team_finish_all();
@@ -509,6 +515,7 @@ static int set_up(int options_failed)
     if ((err = shmemi_team_init())) return err;
     if ((err = shmemi_ctx_init_default())) return err;
     if ((err = shmemi_progress_start())) return err;
+    if (state->device) state->silent_writers = true; /* kernels store, and look at no sleeper */
     state->sleep_ns = state->silent_writers ? SLEEP_POSTED_NS : SLEEP_NS;
     shmemi_wait_signal_install();
     shmemi_service_await_listener();
@@ -534,6 +541,7 @@ static int init_locked(const struct own_job *own, int requested, int *provided)
     }
     if (err) return err;
     atomic_store_explicit(&state->init_count, 1, memory_order_release);
+    if (state->device) shmemi_device_start();
     *provided = state->thread_level;
     return 0;
 }
@@ -638,6 +646,7 @@ void pshmem_finalize(void)
     }
     /* A finalize that is not the last one acts as shmem_barrier_all. Spec: §9.1.4. */
     if (count == 1) {
+        shmemi_device_stop();
         shmemi_ctx_quiet_all();
         state->boot->ops->leaving(state->boot, state->world.epoch, exit_status);
     }

@@ -33,7 +33,9 @@ struct shmemi_card {
     uint32_t thread_level;
     uint32_t address_space_limited; /* ulimit -v is set                                  */
     uint32_t check;                 /* checks the arguments of every call                */
-    uint64_t heap_unit;             /* page size that this PE expects for the heap       */
+    uint32_t device;                /* has code for kernels (device.h)                   */
+    uint32_t unused;
+    uint64_t heap_unit; /* page size that this PE expects for the heap       */
     uint64_t cpus[SHMEMI_CARD_CPU_WORDS];
     char     room_limit[96];
     char     executable[96];

@@ -7,6 +7,7 @@
 #include "runtime/service.h"
 
 #include "runtime/base/log.h"
+#include "runtime/device.h"
 #include "runtime/init.h"
 #include "runtime/state.h"
 #include "runtime/wait.h"
@@ -55,6 +56,7 @@ bool shmemi_service_ends_here(void)
 static void claim_end(int status)
 {
     if (!atomic_exchange(&ending, true)) {
+        shmemi_device_abort(-1);
         atomic_store_explicit(&ender, pthread_self(), memory_order_relaxed);
         atomic_store_explicit(&ender_known, true, memory_order_release);
         return;
@@ -180,6 +182,7 @@ void shmemi_service_lost(int pe, int error, const char *why)
     if (atomic_load(&goodbyes)) return;
     if (atomic_exchange(&lost_known, true))
         for (;;) pause();
+    shmemi_device_abort(pe);
     give_launcher_time();
     if (atomic_load(&goodbyes)) return;
     shmemi_error("the way to PE %d (on %s) is lost: %s" WHY "that PE or its machine has ended, or the network between is down" FIX

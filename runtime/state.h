@@ -168,6 +168,7 @@ struct shmemi_state {
     bool             check, stats, same_data_everywhere, crowded;
     bool             same_transports; /* all PEs opened the same: they choose alike */
     bool             check_calls;     /* all PEs check: they compare their collective calls */
+    bool             device;          /* some PE has code for kernels (device.h)            */
     int              thread_level;
     pid_t            pid;
     _Atomic int      init_count;                                   /* unmatched inits */

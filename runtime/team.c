@@ -16,6 +16,7 @@
 #include "runtime/coll/coll.h"
 #include "runtime/coll/hier.h"
 #include "runtime/ctx.h"
+#include "runtime/device.h"
 #include "runtime/order.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -467,6 +468,7 @@ static int create_teams(const char *call, struct shmemi_team *parent, int wanted
         choose_ways(made[i]);
         shmemi_hier_attach(hier[i], made[i]);
         link_team(made[i]);
+        shmemi_device_team_made(made[i]);
         *handles_out[i] = shmemi_team_handle(made[i]);
     }
     return 0;
@@ -566,6 +568,7 @@ void pshmem_team_destroy(shmem_team_t handle)
     shmemi_order_quiet(&shmemi_state.ctx_default);
     shmemi_sync_team(call, team);
     shmemi_hier_drop(shmemi_hier_of(team));
+    shmemi_device_team_gone(team);
     clear_slot(team);
     unlink_team(team);
     retire_place(team);
