@@ -43,6 +43,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 
 static void write_number(int fd, const void *record, size_t bytes)
 {
+    sim_schedule_busy();
     /* A pipe holds thousands of numbers, and a queue has one under way at a time. */
     if (write(fd, record, bytes) != (ssize_t)bytes) abort();
 }
@@ -174,6 +175,7 @@ void sim_completion_add(struct sim_cq *cq, const struct sim_cqe *cqe, bool solic
         return;
     }
     cq->entries[cq->head++ % cq->room] = *cqe;
+    sim_schedule_busy();
     if (sim_watch) sim_watch(cqe->send ? "completes" : "is received", cqe->wc.qp_num, 0, 0, cqe->wc.byte_len);
     if (cq->armed == 1 || (cq->armed == 2 && (solicited || cqe->wc.status != IBV_WC_SUCCESS))) {
         cq->armed = 0;

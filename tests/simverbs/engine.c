@@ -276,7 +276,6 @@ void sim_engine_step(void)
         }
         due = earlier(due, next_due(qp));
     }
-    if (some) sim_schedule_busy();
     sim_schedule_nic_done(some ? 0 : due);
 }
 

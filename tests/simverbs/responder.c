@@ -144,6 +144,7 @@ bool sim_responder_land(struct sim_qp *qp)
     passed        = (struct passed){.any = false};
     for (struct sim_landing **link = &qp->landings; *link; link = &(*link)->next) {
         if (!may_land(&passed, *link) || pick-- > 0) continue;
+        sim_schedule_busy();
         if (!land(qp, *link)) return (*link)->begun;
         drop_landing(qp, link);
         return true;

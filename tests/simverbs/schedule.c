@@ -3,6 +3,10 @@
  * The token. All that is here lies in the fabric and is changed only by who holds the token, so nothing is atomic but the
  * words that threads sleep on.
  *
+ * A thread that has looked some times and found nothing is not chosen until something happens in its process: looking again
+ * would tell nothing, and most of the time would go into it. What happens outside the simulator (a word in shared memory) it
+ * sees when nobody has anything else to do, or by chance before that.
+ *
  * Time passes with every choice, a little; when nobody has anything to do but to look again, it goes on to the next moment
  * at which a NIC has something to do, in steps of at most a millisecond, since programs have clocks of their own.
  */
@@ -20,6 +24,7 @@
 
 enum { TURN_NONE, TURN_RUN, TURN_STOP };
 enum { STEP_NS_MIN = 20, STEP_NS_MAX = 120, IDLE_NS = 1000000 };
+enum { LOOKS = 4 /* a look may be several calls */, ODD_LOOK = 64 /* one choice in so many is among all threads */ };
 
 static struct sim_schedule *schedule;
 static unsigned             my_process;
@@ -77,7 +82,9 @@ bool sim_schedule_takes_part(void)
 
 void sim_schedule_busy(void)
 {
-    if (schedule) schedule->idle = 0;
+    if (!schedule) return;
+    for (unsigned i = 0; i < schedule->threads; i++)
+        if (schedule->thread[i].process == my_process) schedule->thread[i].looked = 0;
 }
 
 void sim_schedule_nic_due(unsigned slot, uint64_t due_ns)
@@ -102,6 +109,21 @@ static bool is_due(const struct sim_actor *nic)
     return nic->present && !nic->vanished && nic->due_ns <= schedule->now_ns;
 }
 
+static bool has_to_look(const struct sim_actor *thread)
+{
+    return thread->present && thread->looked < LOOKS;
+}
+
+static struct sim_actor *actor(unsigned number)
+{
+    return number < SIM_PROCESSES_MAX ? &schedule->nic[number] : &schedule->thread[number - SIM_PROCESSES_MAX];
+}
+
+static bool may_go_on(unsigned number)
+{
+    return number < SIM_PROCESSES_MAX ? is_due(actor(number)) : has_to_look(actor(number));
+}
+
 static uint64_t next_due(void)
 {
     uint64_t due = UINT64_MAX;
@@ -113,44 +135,61 @@ static uint64_t next_due(void)
     return due;
 }
 
-static void pass_time(void)
-{
-    /* Where wires and rates are measured, programs take no time. */
-    if (!sim_options.wire_ns && !sim_options.rate_mbits)
-        schedule->now_ns += STEP_NS_MIN + sim_schedule_random() % (STEP_NS_MAX - STEP_NS_MIN);
-    if (++schedule->idle <= 3 * schedule->threads) return;
-    uint64_t due = next_due();
-    if (due <= schedule->now_ns) return;
-    uint64_t ahead = due - schedule->now_ns;
-    schedule->now_ns += ahead < IDLE_NS ? ahead : IDLE_NS;
-}
-
 static void note(unsigned number)
 {
+    schedule->last  = number;
     schedule->trace = (schedule->trace ^ number ^ schedule->now_ns << 9) * UINT64_C(0x100000001b3);
     schedule->steps++;
+}
+
+/* Those who may be chosen, by number. */
+struct candidates {
+    unsigned nics[SIM_PROCESSES_MAX], threads[SIM_THREADS_MAX];
+    unsigned nic_count, thread_count, present;
+};
+
+static void find_candidates(struct candidates *c, bool all_threads)
+{
+    c->nic_count = c->thread_count = c->present = 0;
+    for (unsigned i = 0; i < schedule->processes; i++)
+        if (is_due(&schedule->nic[i])) c->nics[c->nic_count++] = i;
+    for (unsigned i = 0; i < schedule->threads; i++) {
+        const struct sim_actor *thread = &schedule->thread[i];
+        c->present += thread->present;
+        if (thread->present && (all_threads || has_to_look(thread))) c->threads[c->thread_count++] = SIM_PROCESSES_MAX + i;
+    }
+}
+
+/* Nobody has anything to do: on to the next moment at which a NIC has, and all may look again. */
+static void skip_idle_time(void)
+{
+    uint64_t due   = next_due();
+    uint64_t ahead = due > schedule->now_ns ? due - schedule->now_ns : 0;
+
+    schedule->now_ns += ahead < IDLE_NS ? ahead : IDLE_NS;
+    for (unsigned i = 0; i < schedule->threads; i++) schedule->thread[i].looked = 0;
 }
 
 /* A NIC that has work, or a thread; NULL: there is neither. */
 static struct sim_actor *choose(void)
 {
-    unsigned nics[SIM_PROCESSES_MAX], threads[SIM_THREADS_MAX];
-    unsigned nic_count = 0, thread_count = 0;
+    struct candidates c;
+    uint64_t          r = sim_schedule_random();
 
-    for (unsigned i = 0; i < schedule->processes; i++)
-        if (is_due(&schedule->nic[i])) nics[nic_count++] = i;
-    for (unsigned i = 0; i < schedule->threads; i++)
-        if (schedule->thread[i].present) threads[thread_count++] = i;
-    if (nic_count == 0 && thread_count == 0) return NULL;
-    uint64_t r = sim_schedule_random();
-    if (thread_count == 0 || (nic_count > 0 && r & 1)) {
-        unsigned chosen = nics[(r >> 1) % nic_count];
-        note(chosen);
-        return &schedule->nic[chosen];
+    /* Where wires and rates are measured, programs take no time. */
+    if (!sim_options.wire_ns && !sim_options.rate_mbits) schedule->now_ns += STEP_NS_MIN + (r >> 40) % (STEP_NS_MAX - STEP_NS_MIN);
+    bool odd = (r >> 8) % ODD_LOOK == 0;
+    if ((r & 7) < schedule->stay && !odd && may_go_on(schedule->last)) {
+        note(schedule->last);
+        return actor(schedule->last);
     }
-    unsigned chosen = threads[(r >> 1) % thread_count];
-    note(SIM_PROCESSES_MAX + chosen);
-    return &schedule->thread[chosen];
+    for (find_candidates(&c, odd); c.nic_count + c.thread_count == 0; find_candidates(&c, false)) {
+        if (c.present == 0) return NULL;
+        skip_idle_time();
+    }
+    bool nic = c.thread_count == 0 || (c.nic_count > 0 && (r >> 3 & 7) < schedule->nic_of8);
+    note(nic ? c.nics[(r >> 16) % c.nic_count] : c.threads[(r >> 16) % c.thread_count]);
+    return actor(schedule->last);
 }
 
 static void run_nic(void)
@@ -164,7 +203,6 @@ static void run_nic(void)
 static struct sim_actor *choose_other(const struct sim_actor *self)
 {
     for (;;) {
-        pass_time();
         struct sim_actor *chosen = choose();
         if (chosen == self || chosen != &schedule->nic[my_process]) return chosen;
         run_nic();
@@ -182,7 +220,9 @@ static void pass_on(struct sim_actor *self)
 
 void sim_schedule_yield(void)
 {
-    if (me >= 0) pass_on(&schedule->thread[me]);
+    if (me < 0) return;
+    schedule->thread[me].looked++;
+    pass_on(&schedule->thread[me]);
 }
 
 /* ---- the NIC's thread ---- */
@@ -204,7 +244,6 @@ void sim_schedule_nic_run(void)
         struct sim_actor *next;
         do {
             run_nic();
-            pass_time();
             next = choose();
         } while (next == nic);
         if (next) set(&next->turn, TURN_RUN);
@@ -234,15 +273,24 @@ void simverbs_attach(unsigned process, unsigned processes, unsigned threads)
 
 static void reset(uint64_t seed)
 {
-    schedule->random = seed * UINT64_C(0xd1342543de82ef95) + 1;
+    schedule->random = seed * UINT64_C(0xd1342543de82ef95) + 7;
     schedule->now_ns = 1000000000;
-    schedule->steps = schedule->idle = 0;
-    schedule->trace                  = UINT64_C(0xcbf29ce484222325);
+    schedule->steps  = 0;
+    schedule->trace  = UINT64_C(0xcbf29ce484222325);
+    schedule->last   = SIM_PROCESSES_MAX;
+    /* Some seeds change who runs at each step, some let each run on for a while. One thread alone has its turn every other step. */
+    static const unsigned stays[] = {1, 5, 7, 7}, nics[] = {2, 4, 6};
+    schedule->stay    = schedule->threads > 1 ? stays[sim_schedule_random() % 4] : 0;
+    schedule->nic_of8 = schedule->threads > 1 ? nics[sim_schedule_random() % 3] : 4;
     for (unsigned i = 0; i < schedule->processes; i++) {
         assert(!schedule->nic[i].present); /* or a device was left open */
         schedule->nic[i].vanished = false;
     }
-    for (unsigned i = 0; i < schedule->threads; i++) schedule->thread[i].present = true;
+    for (unsigned i = 0; i < schedule->threads; i++) {
+        schedule->thread[i].present = true;
+        schedule->thread[i].looked  = 0;
+        schedule->thread[i].process = i / (schedule->threads / schedule->processes);
+    }
     sim_fabric_reset();
 }
 

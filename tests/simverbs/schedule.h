@@ -12,15 +12,19 @@ enum { SIM_THREADS_MAX = 256 };
 struct sim_actor {
     _Atomic uint32_t turn;
     bool             present;
-    bool             vanished; /* a NIC                                  */
-    uint64_t         due_ns;   /* a NIC: when it has something to do     */
+    bool             vanished; /* a NIC                                                                       */
+    uint64_t         due_ns;   /* a NIC: when it has something to do; a thread: when it looks again by itself */
+    unsigned         process;  /* a thread                                                                    */
+    unsigned         looked;   /* a thread: yields since something happened that it may see                   */
 };
 
 struct sim_schedule {
     _Atomic uint32_t arrived;
     unsigned         processes;
     unsigned         threads;
-    unsigned         idle; /* choices since anything happened */
+    unsigned         last;    /* who was chosen                             */
+    unsigned         stay;    /* out of 8: it is chosen again               */
+    unsigned         nic_of8; /* out of 8: a NIC is, where one has work     */
     uint64_t         random;
     uint64_t         now_ns;
     uint64_t         steps;
@@ -35,7 +39,7 @@ uint64_t sim_schedule_random(void);
 uint64_t sim_schedule_now_ns(void);
 bool     sim_schedule_alive(unsigned slot);
 void     sim_schedule_yield(void); /* by a thread that takes part; others: nothing */
-void     sim_schedule_busy(void);  /* something has happened                       */
+void     sim_schedule_busy(void);  /* something has happened that the threads of this process may see */
 
 void sim_schedule_nic_due(unsigned slot, uint64_t due_ns); /* at the latest */
 void sim_schedule_nic_done(uint64_t due_ns);               /* after a step of mine: when the next one is due */

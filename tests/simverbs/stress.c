@@ -2,8 +2,8 @@
  *
  * The ibverbs transport over the simulated NIC, one seed after the other in one set of processes.
  *
- *     stress --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...] [--vanish] [--errors]
- *            [--refusals] [--must-catch] [--verbose]
+ *     stress --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...] [--sets N]
+ *            [--vanish] [--errors] [--refusals] [--must-catch] [--verbose]
  *
  * A seed decides everything: limits of the device, settings of the transport, what each PE does, and every choice of the
  * scheduler and the NIC. A PE sends over *ways* to each other PE, each of one kind: data, then something that vouches for it
@@ -20,23 +20,20 @@
  *
  * --must-catch: the transport is broken on purpose; status 0 if one of the seeds shows it. A failing seed is named, and is replayed alone by --seed.
  */
+#include "runner.h"
 #include "simverbs.h"
 
 #include "transports/transport.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +50,6 @@ enum {
     GUARD      = 4096,
     FRESH      = 0x5a,
     STEPS_MAX  = 600000,
-    GUARD_S    = 60,
     TICKETS    = 256,
 };
 
@@ -65,6 +61,7 @@ struct settings {
     int         pes;
     uint64_t    from;
     uint64_t    seeds;
+    int         sets;
     bool        vanish, errors, refusals;
     bool        must_catch;
     bool        verbose;
@@ -72,10 +69,7 @@ struct settings {
 
 /* What all processes share, at one address; never touched by the NIC but for the heaps. */
 struct world {
-    _Atomic uint64_t      seed; /* under way */
-    _Atomic int           failed;
-    char                  why[600];
-    uint64_t              trace;      /* of all seeds */
+    _Atomic uint64_t      seed;       /* under way */
     _Atomic int           arrived[8]; /* at the barriers of a seed */
     _Atomic bool          vanished[PES_MAX];
     _Atomic bool          told[PES_MAX][PES_MAX]; /* [who][of whom] */
@@ -86,6 +80,10 @@ struct world {
     _Atomic uint32_t      tickets[PES_MAX][TICKETS];
     _Atomic uint64_t      added[PES_MAX], added_half[PES_MAX];
     _Alignas(4096) unsigned char heaps[PES_MAX][GUARD + HEAP_BYTES + GUARD];
+};
+
+struct seeds {
+    uint64_t from, step, count;
 };
 
 /* One PE's way to another. */
@@ -100,6 +98,8 @@ struct way {
 struct pe {
     int                      me;
     uint64_t                 random;
+    struct runner_set       *set;
+    struct seeds             seeds;
     struct settings          settings;
     const struct shmemt_ops *ops;
     struct shmemt_job        job;
@@ -123,21 +123,19 @@ static struct pe     pe;
 
 /* ---- failing ---- */
 
-enum { GOOD, WRONG, NOT_RUN }; /* world->failed: a promise is broken; the test could not be made at all */
-
-static void note(int how, const char *format, va_list args)
+static void note(enum runner_end how, const char *format, va_list args)
 {
-    int good = GOOD;
-    if (!atomic_compare_exchange_strong(&world->failed, &good, how)) return;
-    int n = snprintf(world->why, sizeof world->why, "PE %d: ", pe.me);
-    vsnprintf(world->why + n, sizeof world->why - (size_t)n, format, args);
+    char why[500];
+
+    vsnprintf(why, sizeof why, format, args);
+    runner_fail(pe.set, how, "PE %d: %s", pe.me, why);
 }
 
 static _Noreturn void __attribute__((format(printf, 1, 2))) fail(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    note(WRONG, format, args);
+    note(RUNNER_WRONG, format, args);
     va_end(args);
     _exit(1);
 }
@@ -146,7 +144,7 @@ static _Noreturn void __attribute__((format(printf, 1, 2))) cannot_run(const cha
 {
     va_list args;
     va_start(args, format);
-    note(NOT_RUN, format, args);
+    note(RUNNER_NOT_RUN, format, args);
     va_end(args);
     _exit(1);
 }
@@ -797,8 +795,8 @@ static void run_seed(uint64_t seed)
 static void *serve(void *unused)
 {
     (void)unused;
-    for (uint64_t i = 0; i < pe.settings.seeds; i++) {
-        simverbs_begin(1, pe.settings.from + i);
+    for (uint64_t i = 0; i < pe.seeds.count; i++) {
+        simverbs_begin(1, pe.seeds.from + i * pe.seeds.step);
         while (atomic_load(&pe.serving) != 2) {
             if (atomic_load(&pe.serving) == 1) progress(pe.service);
             simverbs_yield();
@@ -812,6 +810,7 @@ static void *serve(void *unused)
 static void reset_world(uint64_t seed)
 {
     atomic_store(&world->seed, seed);
+    atomic_store(&pe.set->seed, seed);
     memset((void *)world->arrived, 0, sizeof world->arrived);
     memset((void *)world->vanished, 0, sizeof world->vanished);
     memset((void *)world->told, 0, sizeof world->told);
@@ -834,21 +833,24 @@ static const struct shmemt_ops *load(const char *path)
     cannot_run("%s has no %s", file, SHMEMT_MODULE_SYMBOL);
 }
 
-static void run_pe(void)
+static void run_pe(int me, struct runner_set *set, uint64_t from, uint64_t step, uint64_t count)
 {
     pthread_t thread;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* who is ended from outside leaves nobody behind */
+
+    pe.me    = me;
+    pe.set   = set;
+    pe.seeds = (struct seeds){.from = from, .step = step, .count = count};
     simverbs_attach((unsigned)pe.me, (unsigned)pe.settings.pes, 2);
     pe.ops = load(pe.settings.path);
     if (pthread_create(&thread, NULL, serve, NULL)) cannot_run("no thread");
-    for (uint64_t i = 0; i < pe.settings.seeds; i++) {
-        uint64_t seed = pe.settings.from + i;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t seed = from + i * step;
         configure(seed);
         simverbs_begin(0, seed);
         atomic_store(&pe.serving, 0);
         if (atomic_load(&world->seed) != seed) reset_world(seed);
         run_seed(seed);
-        if (pe.me == 0) world->trace = world->trace * 31 + simverbs_trace();
+        if (pe.me == 0) atomic_fetch_add(&set->trace, mix(simverbs_trace() + seed));
         unsigned lost = 0;
         for (int k = 0; k < PES_MAX * PES_MAX; k++) lost += atomic_load(&world->told[k / PES_MAX][k % PES_MAX]);
         if (pe.me == 0 && pe.settings.verbose)
@@ -857,47 +859,15 @@ static void run_pe(void)
         simverbs_end();
     }
     pthread_join(thread, NULL);
-    _exit(0);
 }
 
-static int64_t seconds(void)
+static void make_world(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-/* Wait for all. The first that ends badly ends the others; a seed that takes too long ends all. */
-static bool watch(const pid_t *pids, int count, char *how, size_t bytes)
-{
-    uint64_t seed  = UINT64_MAX;
-    int64_t  since = seconds();
-    int      left  = count;
-    bool     good  = true;
-    while (left > 0) {
-        int   status;
-        pid_t pid = waitpid(-1, &status, WNOHANG);
-        if (pid > 0) {
-            left--;
-            if (good && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
-                good = false;
-                if (WIFSIGNALED(status)) snprintf(how, bytes, "a PE was ended by signal %d", WTERMSIG(status));
-                for (int i = 0; i < count; i++) kill(pids[i], SIGKILL);
-            }
-            continue;
-        }
-        if (atomic_load(&world->seed) != seed) {
-            seed  = atomic_load(&world->seed);
-            since = seconds();
-        }
-        if (good && seconds() - since > GUARD_S) {
-            good = false;
-            snprintf(how, bytes, "the seed hangs: no end after %d s", GUARD_S);
-            for (int i = 0; i < count; i++) kill(pids[i], SIGKILL);
-        }
-        poll(NULL, 0, 2);
+    world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (world == MAP_FAILED) {
+        perror("stress: memory to share");
+        _exit(2);
     }
-    return good;
 }
 
 static bool parse(int argc, char **argv, struct settings *s)
@@ -915,6 +885,7 @@ static bool parse(int argc, char **argv, struct settings *s)
         else if (strcmp(argv[i], "--set") == 0) s->set = argv[++i];
         else if (strcmp(argv[i], "--pes") == 0) s->pes = atoi(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0) s->seeds = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--sets") == 0) s->sets = atoi(argv[++i]);
         else if (strcmp(argv[i], "--from") == 0) s->from = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0) s->from = strtoull(argv[++i], NULL, 10), s->seeds = 1;
         else return false;
@@ -924,42 +895,26 @@ static bool parse(int argc, char **argv, struct settings *s)
 
 int main(int argc, char **argv)
 {
-    char  fabric[64], how[200] = "";
-    pid_t pids[PES_MAX];
+    char again[100];
+
     if (!parse(argc, argv, &pe.settings)) {
         fprintf(stderr,
                 "usage: stress --path FOLDER [--pes 2..%d] [--seeds COUNT] [--from SEED] [--seed SEED] [--set KEY=VALUE,...]\n"
-                "              [--vanish] [--errors] [--refusals] [--must-catch] [--verbose]\n",
+                "              [--sets N] [--vanish] [--errors] [--refusals] [--must-catch] [--verbose]\n",
                 PES_MAX);
         return 2;
     }
-    world  = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int fd = memfd_create("fabric", 0); /* a file that nobody has to remove */
-    if (world == MAP_FAILED || fd < 0) {
-        perror("stress: memory to share");
-        return 2;
-    }
-    snprintf(fabric, sizeof fabric, "/proc/%d/fd/%d", (int)getpid(), fd);
-    setenv("SIMVERBS_FABRIC", fabric, 1);
-    for (pe.me = 0; pe.me < pe.settings.pes; pe.me++) {
-        pids[pe.me] = fork();
-        if (pids[pe.me] == 0) run_pe();
-    }
-    bool     good = watch(pids, pe.settings.pes, how, sizeof how);
-    uint64_t seed = atomic_load(&world->seed);
-    if (good)
-        printf("%llu seeds of %d PEs, trace %016llx\n", (unsigned long long)pe.settings.seeds, pe.settings.pes,
-               (unsigned long long)world->trace);
-    else
-        printf("seed %llu of %d PEs fails: %s\n    again: --pes %d%s --seed %llu\n", (unsigned long long)seed, pe.settings.pes,
-               atomic_load(&world->failed) ? world->why : how, pe.settings.pes,
-               pe.settings.vanish     ? " --vanish"
-               : pe.settings.errors   ? " --errors"
-               : pe.settings.refusals ? " --refusals"
-                                      : "",
-               (unsigned long long)seed);
-    if (atomic_load(&world->failed) == NOT_RUN) return 2;
-    /* A crash or a hang is not what a planted fault is to be seen by. */
-    if (pe.settings.must_catch) return atomic_load(&world->failed) == WRONG ? 0 : 1;
-    return good ? 0 : 1;
+    snprintf(again, sizeof again, "--pes %d%s", pe.settings.pes,
+             pe.settings.vanish     ? " --vanish"
+             : pe.settings.errors   ? " --errors"
+             : pe.settings.refusals ? " --refusals"
+                                    : "");
+    return runner_main(&(struct runner){.pes        = pe.settings.pes,
+                                        .from       = pe.settings.from,
+                                        .seeds      = pe.settings.seeds,
+                                        .sets       = pe.settings.sets,
+                                        .again      = again,
+                                        .must_catch = pe.settings.must_catch,
+                                        .prepare    = make_world,
+                                        .run        = run_pe});
 }
