@@ -117,6 +117,7 @@ tree_can_be_moved)
     grep -rlF "$work/prefix" "$prefix" && fail "these files name the first place"
     "$prefix/bin/postern-info" >/dev/null
     "$prefix/bin/postern-doctor" --version >/dev/null
+    "$prefix/bin/postern-bench" --help >/dev/null
     ;;
 multiarch_library_folder_works)
     # As a distribution configures it. A build of its own, because the folder is chosen at configure time.

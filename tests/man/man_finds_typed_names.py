@@ -14,6 +14,7 @@ LOOK_UPS = {
     "shmemx_info": "shmemx_info",
     "oshrun": "--timeout",
     "oshc++": "oshcc",
+    "postern-bench": "--plot",
     "postern-doctor": "--prometheus",
     "postern-info": "--json",
     "postern": "SHMEM_SYMMETRIC_SIZE",

@@ -7,7 +7,7 @@ import subprocess
 
 import man
 
-COMMANDS = ["oshrun", "postern-doctor", "postern-info"]  # oshcc hands --help on to the compiler
+COMMANDS = ["oshrun", "postern-bench", "postern-doctor", "postern-info"]  # oshcc hands --help on to the compiler
 OPTION = r"(?<![\w/-])(-[a-zA-Z]\b|--?[a-z][a-z-]+)"
 
 

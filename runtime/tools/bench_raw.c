@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the machine itself takes: loops without any library, on memory that PEs 0 and 1 share. PE 0 makes it, the other finds it through
+ * /proc, so that nothing is left behind whatever ends.
+ */
+#include "runtime/tools/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+/* Words on lines of their own, then the bytes. */
+enum { WORDS_BYTES = BENCH_PAGE };
+struct words {
+    _Alignas(BENCH_LINE) uint64_t to_first; /* written by PE 1, read by PE 0 */
+    _Alignas(BENCH_LINE) uint64_t to_second;
+    _Alignas(BENCH_LINE) uint64_t counted;
+};
+
+static struct words *words;
+static uint64_t     *to_me, *to_peer;
+static char         *area; /* two of area_bytes each */
+static size_t        area_bytes, mapped_bytes;
+static long          place[2]; /* symmetric: process and descriptor of PE 0 */
+
+static int make_memory(void)
+{
+    int fd = memfd_create("postern-bench", MFD_CLOEXEC);
+    if (fd < 0) return -errno;
+    if (ftruncate(fd, (off_t)mapped_bytes) != 0) return -errno;
+    for (int pe = 0; pe < bench.npes; pe++) {
+        shmem_long_p(&place[0], getpid(), pe);
+        shmem_long_p(&place[1], fd, pe);
+    }
+    return fd;
+}
+
+static int find_memory(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/fd/%ld", place[0], place[1]);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return -errno;
+    char name[64];
+    int  length = (int)readlink(path, name, sizeof name - 1);
+    if (length > 0 && strncmp(name, "/memfd:postern-bench", 20) == 0) return fd;
+    close(fd);
+    return -ENOENT; /* another machine, whose process of that number is somebody else's */
+}
+
+void bench_raw_open(size_t bytes)
+{
+    area_bytes   = (bytes + BENCH_PAGE - 1) / BENCH_PAGE * BENCH_PAGE;
+    mapped_bytes = WORDS_BYTES + 2 * area_bytes;
+    if (bench.npes < 2) return;
+    int fd = bench.me == 0 ? make_memory() : 0;
+    shmem_barrier_all();
+    if (bench.me != 0) fd = find_memory();
+    char *at = fd < 0 ? MAP_FAILED : mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bool  no = bench_largest(at == MAP_FAILED) > 0; /* the descriptor of PE 0 stays open until all have looked */
+    if (fd >= 0) close(fd);
+    if (no) {
+        if (at != MAP_FAILED) munmap(at, mapped_bytes);
+        if (bench.me == 0)
+            fprintf(stderr,
+                    "postern-bench: no raw limits" WHY
+                    "the PEs cannot share memory by themselves; on several machines, or in several containers, they cannot" FIX
+                    "oshrun -n 2 on one machine shows them\n");
+        return;
+    }
+    words = (void *)at;
+    area  = at + WORDS_BYTES;
+    memset(area + (bench.me == 0 ? area_bytes : 0), 1, bench.me < 2 ? area_bytes : 0);
+    to_me   = bench.me == 0 ? &words->to_first : &words->to_second;
+    to_peer = bench.me == 0 ? &words->to_second : &words->to_first;
+    shmem_barrier_all();
+}
+
+void bench_raw_close(void)
+{
+    if (words) munmap(words, mapped_bytes);
+    words = NULL;
+}
+
+bool bench_raw_here(void)
+{
+    return words != NULL;
+}
+
+/* ---- one PE ---- */
+
+void bench_raw_store(const struct bench_case *what, size_t times)
+{
+    (void)what;
+    volatile uint64_t *at = (void *)area;
+    for (size_t i = 0; i < times; i++) at[i & 63] = i;
+}
+
+void bench_raw_load(const struct bench_case *what, size_t times)
+{
+    (void)what;
+    volatile uint64_t *at = (void *)area;
+    for (size_t i = 0; i < times; i++) (void)at[i & 63];
+}
+
+void bench_raw_add(const struct bench_case *what, size_t times)
+{
+    (void)what;
+    for (size_t i = 0; i < times; i++) __atomic_fetch_add(&words->counted, 1, __ATOMIC_SEQ_CST);
+}
+
+void bench_raw_swap(const struct bench_case *what, size_t times)
+{
+    (void)what;
+    for (uint64_t i = 0, seen = __atomic_load_n(&words->counted, __ATOMIC_RELAXED); i < times; i++)
+        __atomic_compare_exchange_n(&words->counted, &seen, seen + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+void bench_raw_add_each(const struct bench_case *what, size_t times)
+{
+    if (bench.me < 2) bench_raw_add(what, times);
+}
+
+/* ---- copies: the best of three, found anew for each size ---- */
+
+typedef void copy_fn(void *to, const void *from, size_t bytes);
+
+static void copy_libc(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    __asm__ __volatile__("" : : "r"(to) : "memory");
+}
+
+#if defined(__x86_64__)
+static void copy_string(void *to, const void *from, size_t bytes)
+{
+    __asm__ __volatile__("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+static void copy_stream(void *to, const void *from, size_t bytes)
+{
+    if (bytes % BENCH_LINE) {
+        copy_libc(to, from, bytes);
+        return;
+    }
+    __m128i       *d = to;
+    const __m128i *s = from;
+    for (size_t i = 0; i < bytes / 16; i++) _mm_stream_si128(d + i, _mm_loadu_si128(s + i));
+    _mm_sfence();
+}
+#else
+#define copy_string copy_libc
+#define copy_stream copy_libc
+#endif
+
+static copy_fn *best_copy(void *to, const void *from, size_t bytes)
+{
+    static copy_fn *const all[] = {copy_libc, copy_string, copy_stream};
+    static copy_fn       *best  = copy_libc;
+    static size_t         best_bytes;
+    static const void    *best_to;
+    if (bytes < 1024) return copy_libc;
+    if (bytes == best_bytes && to == best_to) return best;
+    double least = 0;
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        double shortest = 0;
+        for (int i = 0; i < 5; i++) {
+            double start = bench_now_ns();
+            all[k](to, from, bytes);
+            double spent = bench_now_ns() - start;
+            if (i == 1 || spent < shortest) shortest = spent;
+        }
+        if (k > 0 && shortest >= least) continue;
+        least = shortest;
+        best  = all[k];
+    }
+    best_bytes = bytes;
+    best_to    = to;
+    return best;
+}
+
+void bench_raw_copy(const struct bench_case *what, size_t times)
+{
+    if (what->bytes == 8) { /* a copy of one word is two instructions, not a call */
+        volatile uint64_t *to = (void *)area, *from = (void *)what->source;
+        for (size_t i = 0; i < times; i++) *to = *from;
+        return;
+    }
+    copy_fn *copy = best_copy(area, what->source, what->bytes);
+    for (size_t i = 0; i < times; i++) copy(area, what->source, what->bytes);
+}
+
+void bench_raw_copy_fence(const struct bench_case *what, size_t times)
+{
+    volatile uint64_t *to = (void *)area, *from = (void *)what->source;
+    copy_fn           *copy = best_copy(area, what->source, what->bytes);
+    for (size_t i = 0; i < times; i++) {
+        if (what->bytes == 8) *to = *from;
+        else copy(area, what->source, what->bytes);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
+}
+
+void bench_raw_copy_back(const struct bench_case *what, size_t times)
+{
+    if (what->bytes == 8) {
+        volatile uint64_t *from = (void *)area, *to = (void *)what->source;
+        for (size_t i = 0; i < times; i++) *to = *from;
+        return;
+    }
+    copy_fn *copy = best_copy(what->source, area, what->bytes);
+    for (size_t i = 0; i < times; i++) copy(what->source, area, what->bytes);
+}
+
+/* ---- two PEs ---- */
+
+/* The other may be a turn ahead already. */
+static void wait_for(const uint64_t *word, uint64_t value)
+{
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value) continue;
+}
+
+/* The words count on from sample to sample; both PEs count alike. */
+static uint64_t turn;
+
+static void ping_pong(const struct bench_case *what, size_t times, bool with_bytes)
+{
+    size_t bytes = with_bytes ? what->bytes : 0;
+    char  *there = area + (bench.me == 0 ? area_bytes : 0); /* each writes what the other owns */
+    for (size_t i = 0; i < times; i++) {
+        turn++;
+        for (int step = 0; step < 2; step++) {
+            if (step != bench.me) {
+                wait_for(to_me, turn);
+                continue;
+            }
+            if (bytes == 8) *(volatile uint64_t *)(void *)there = turn;
+            else if (bytes > 0) best_copy(there, what->source, bytes)(there, what->source, bytes);
+            __atomic_store_n(to_peer, turn, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+void bench_raw_ping_pong(const struct bench_case *what, size_t times)
+{
+    ping_pong(what, times, false);
+}
+
+void bench_raw_copy_ping_pong(const struct bench_case *what, size_t times)
+{
+    ping_pong(what, times, true);
+}
+
+/* Both tell each other that they are there: the least that a barrier of two is. */
+void bench_raw_meet(const struct bench_case *what, size_t times)
+{
+    (void)what;
+    if (bench.me > 1) return;
+    for (size_t i = 0; i < times; i++) {
+        turn++;
+        __atomic_store_n(to_peer, turn, __ATOMIC_RELEASE);
+        wait_for(to_me, turn);
+    }
+}
