@@ -31,6 +31,7 @@
 #include "shmem/device/p2p.cuh"
 #include "shmem/device/coll.cuh"
 #include "shmem/device/reduce.cuh"
+#include "shmem/device/overloads.cuh"
 #include "shmem/device/unit.cuh"
 
 #ifdef __CUDACC__

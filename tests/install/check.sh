@@ -95,6 +95,21 @@ oshcc_static_builds_a_program)
     done
     true
     ;;
+nvcc_builds_a_program)
+    nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) || { echo "skipped: there is no nvcc"; exit 77; }
+    install_here
+    export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
+    # shellcheck disable=SC2046 # words
+    "$nvcc" "$here/program.cu" -o "$work/by-nvcc" $(pkg-config --cflags --libs postern) 2>"$work/said" || { cat "$work/said"; exit 1; }
+    [ ! -s "$work/said" ] || fail "nvcc is not silent: $(cat "$work/said")"
+    if LD_LIBRARY_PATH=$prefix/$LIBDIR "$prefix/bin/oshrun" -n 2 --timeout 60 "$work/by-nvcc" >"$work/said" 2>&1; then
+        [ "$(sort "$work/said")" = "PE 0 of 2 was told 1
+PE 1 of 2 was told 0" ] || fail "the kernels told: $(cat "$work/said")"
+    else
+        # Most machines that build this have no GPU: then it must be said that kernels need one.
+        has -E '^postern: PE [01]: .*kernels' "$work/said" || fail "without a GPU it says: $(cat "$work/said")"
+    fi
+    ;;
 oshcxx_builds_a_program)
     install_here
     command -v c++ >/dev/null || { echo "skipped: there is no C++ compiler"; exit 77; }

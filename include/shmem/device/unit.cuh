@@ -75,16 +75,20 @@ static inline int shmemd_unit_upload(const void *state, size_t bytes)
 static struct shmemd_unit shmemd_unit = {
     SHMEMD_STATE_VERSION, (uint32_t)sizeof(struct shmemd_state), SHMEMD_UNIT_ON_CPU, 0, SHMEMD_UNIT_CALLS, NULL};
 
-/* Functions, not a C++ object, so that C has it too. */
-__attribute__((constructor)) static void shmemd_unit_begin(void)
-{
-    shmemx_device_register(&shmemd_unit);
-}
-
-__attribute__((destructor)) static void shmemd_unit_end(void)
-{
-    shmemx_device_unregister(&shmemd_unit);
-}
+/*
+ * An object, not a function with the attribute constructor: objects are made last in a unit, so nvcc's own constructor has made the unit's
+ * constants known before, and a library that is loaded after shmem_init can be filled at once.
+ */
+static struct shmemd_registrar {
+    shmemd_registrar()
+    {
+        shmemx_device_register(&shmemd_unit);
+    }
+    ~shmemd_registrar()
+    {
+        shmemx_device_unregister(&shmemd_unit);
+    }
+} shmemd_registrar_of_unit;
 
 #undef SHMEMD_UNIT_ON_CPU
 #undef SHMEMD_UNIT_CALLS
