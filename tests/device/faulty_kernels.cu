@@ -25,7 +25,7 @@ __global__ void trapping()
 }
 
 /* Block 0 waits for block 2. What ends a wait of SHMEM in time ends this one. */
-__device__ int word;
+__device__ int  word;
 __global__ void waits_for_a_later_block()
 {
     if (blockIdx.x == 2) __atomic_store_n(&word, 1, __ATOMIC_RELEASE);

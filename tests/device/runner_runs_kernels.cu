@@ -66,8 +66,8 @@ template <class T> __global__ void sum(const T *in, int n, T *out)
 
 template <class T> static void sums_are_right()
 {
-    int  n  = 40000;
-    T   *in = buffer<T>((size_t)n), *out = buffer<T>(1), wanted = 0;
+    int n  = 40000;
+    T  *in = buffer<T>((size_t)n), *out = buffer<T>(1), wanted = 0;
     for (int i = 0; i < n; i++) wanted += in[i] = (T)(i % 7);
     sum<T><<<5, 1024>>>(in, n, out);
     sum<<<dim3(3), 64>>>(in, n, out);
@@ -81,7 +81,7 @@ template <class T> static void sums_are_right()
 __global__ void turn_around(int *wrong)
 {
     extern __shared__ __align__(16) int ring[];
-    int me = (int)threadIdx.x, n = (int)blockDim.x;
+    int                                 me = (int)threadIdx.x, n = (int)blockDim.x;
     ring[me] = me;
     for (int round = 0; round < 20; round++) {
         __syncthreads();
@@ -172,7 +172,8 @@ __global__ void wait_for_the_next(volatile int *flags, int from, int wait_for)
     if (threadIdx.x != 0) return;
     int me = from + (int)blockIdx.x;
     if (me != wait_for) {
-        while (!flags[me + 1]) {}
+        while (!flags[me + 1]) {
+        }
     }
     flags[me] = 1;
 }
