@@ -93,8 +93,19 @@ SHMEMI_DECLARE_BOTH(int, shmemx_info, (int fd, int format))
  *              way of stores through shmem_ptr
  *   "posted"   operations handed to a transport
  *   "retries"  times that a transport's queue was full
+ *
+ * A transport's own counters have its name in front, such as "ibverbs.doorbells"; POSTERN_STATS=1 shows which there are.
  */
 SHMEMI_DECLARE_BOTH(int, shmemx_counter, (const char *name, uint64_t *value_out))
+
+/*
+ * How much this PE has done for another: 0 and the value, or -1 where nothing is counted (POSTERN_STATS is not set), or there is no
+ * such PE or counter.  By all threads, from shmem_init on; what collectives move is not counted.  pe is a PE of the world.
+ *
+ *   name: OPERATION.calls or OPERATION.bytes, with OPERATION one of put, get, atomic, signal; and between the two perhaps the path: .mapped
+ *   (by this CPU's loads and stores) or .posted (by a transport), as in "put.posted.bytes"
+ */
+SHMEMI_DECLARE_BOTH(int, shmemx_peer_counter, (int pe, const char *name, uint64_t *value_out))
 
 /*
  * Start OpenSHMEM without a launcher, as shmem_init_thread does with one: the program says which PE this process is, and how the PEs find

@@ -66,7 +66,7 @@ static SHMEMI_COLD void amo_careful(const char *call, shmem_ctx_t handle, void *
     shmemi_route_by_agent(&at);
     if ((uintptr_t)address % bytes != 0) misaligned(call, address, bytes);
     if (SHMEMI_UNLIKELY(shmemi_state.check && wait == SHMEMI_POST_NBI)) check_fetch(call, &at, address, fetch, op, bytes);
-    shmemi_state_count(at.pe, SHMEMI_COUNT_AMO, bytes);
+    shmemi_state_count(at.pe, SHMEMI_COUNT_AMO, at.mapped, bytes);
 
     const struct shmemt_amo amo = {.op = op, .bytes = (unsigned)bytes, .value = value, .compare = compare, .fetch = fetch};
     if (!at.mapped) {

@@ -267,7 +267,8 @@ int shmemi_connect_open(const char *way)
         }
         shmemi_report(line, SHMEMI_PRESENT, "%s", tp->traits.detail[0] ? tp->traits.detail : probe(i)->traits.detail);
     }
-    if (far) shmemi_progress_report(needs_thread);
+    int err = far ? shmemi_progress_report(needs_thread) : 0;
+    if (err) return err;
     if (shmemi_options.survey) {
         survey();
         shmemi_bootstrap_survey();

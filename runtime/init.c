@@ -26,10 +26,12 @@
 #include "runtime/progress.h"
 #include "runtime/rma.h"
 #include "runtime/service.h"
+#include "runtime/stats.h"
 #include "runtime/sync.h"
 #include "runtime/team.h"
 #include "runtime/wait.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <shmem.h>
@@ -376,9 +378,8 @@ static void choose_paths(void)
     state->check_calls = true;
     for (int pe = 0; pe < state->npes; pe++)
         if (!state->cards[pe].check) state->check_calls = false;
-    state->stats            = shmemi_options.stats;
+    shmemi_stats_start();
     state->post_small_bytes = posts_small();
-    if (state->stats) state->peer_counters = calloc((size_t)state->npes, sizeof *state->peer_counters);
     shmemi_rma_choose_copy(shmemi_options.copy_stream_bytes);
 
     bool plain        = in_order && all_mapped && !nic && !state->check && !state->stats && !state->writers_fence;
@@ -391,15 +392,40 @@ static void choose_paths(void)
     shmemi_report("checks", SHMEMI_CHOICE, "%s", state->check ? "every call is checked" : "off: POSTERN_CHECK=1 checks every call");
 }
 
+/*
+ * A card is half a KiB, and a job may have very many PEs. What is asked for later is where they run, once for each node, and which executables
+ * differ, if any do.
+ */
+static int forget_cards(void)
+{
+    struct shmemi_state *state = &shmemi_state;
+    static_assert(sizeof *state->hosts == sizeof state->cards->host, "a name is copied whole");
+    state->hosts = calloc((size_t)state->node_count, sizeof *state->hosts);
+    if (!state->hosts) return shmemi_init_no_memory();
+    for (int pe = state->npes - 1; pe >= 0; pe--)
+        memcpy(state->hosts[state->peers[pe].node], state->cards[pe].host, sizeof *state->hosts);
+    if (!state->same_data_everywhere) return 0;
+    free(state->cards);
+    state->cards = NULL;
+    return 0;
+}
+
+const char *shmemi_init_host(int pe)
+{
+    const struct shmemi_state *state = &shmemi_state;
+    if (state->hosts) return state->hosts[state->peers[pe].node];
+    return state->cards ? state->cards[pe].host : "?";
+}
+
 static void say_hello(void)
 {
     struct shmemi_state *state = &shmemi_state;
     if (state->node_count == 1)
         shmemi_report("job", SHMEMI_CHOICE, "%d PE%s on %s, started by %s", state->npes, state->npes == 1 ? "" : "s",
-                      state->cards[state->my_pe].host, state->boot->launcher);
+                      shmemi_init_host(state->my_pe), state->boot->launcher);
     else
         shmemi_report("job", SHMEMI_CHOICE, "%d PEs on %d nodes, %d of them on this one (%s), started by %s", state->npes,
-                      state->node_count, state->node.count, state->cards[state->my_pe].host, state->boot->launcher);
+                      state->node_count, state->node.count, shmemi_init_host(state->my_pe), state->boot->launcher);
     if (state->my_pe != 0) return;
     if (shmemi_options.version) {
         char text[128];
@@ -431,7 +457,8 @@ static void release_everything(bool started)
     shmemi_report_clear();
     free(state->peers);
     free(state->cards);
-    free(state->peer_counters);
+    free(state->hosts);
+    shmemi_stats_stop();
     shmemi_state = (struct shmemi_state){.node = {.node_fd = -1, .heap_fd = -1}};
 }
 
@@ -512,6 +539,7 @@ static int set_up(int options_failed)
     if (!failed) failed = shmemi_service_start(); /* last before the verdict: what can fail on one PE alone */
     if ((err = shmemi_connect_all(failed, &all_start))) return err;
     choose_paths();
+    if ((err = forget_cards())) return err;
     if ((err = shmemi_team_init())) return err;
     if ((err = shmemi_ctx_init_default())) return err;
     if ((err = shmemi_progress_start())) return err;
@@ -577,36 +605,6 @@ void pshmem_init(void)
 }
 SHMEMI_EXPORT(shmem_init)
 
-/* Of the transport that serves the PE's memory. */
-static const char *path_name(int pe)
-{
-    const struct shmemi_peer *peer = &shmemi_state.peers[pe];
-    return shmemi_state.transports[peer->mapped >= 0 ? peer->mapped : peer->posted]->ops->name;
-}
-
-static void print_statistics(void)
-{
-    static const char *const names[] = {"put", "get", "atomic", "signal"};
-    struct shmemi_state     *state   = &shmemi_state;
-    char                     text[4096];
-    size_t                   used = 0;
-    for (int pe = 0; pe < state->npes && used < sizeof text - 200; pe++)
-        for (int what = 0; what < SHMEMI_COUNTED; what++) {
-            uint64_t calls = atomic_load_explicit(&state->peer_counters[pe].calls[what], memory_order_relaxed);
-            uint64_t bytes = atomic_load_explicit(&state->peer_counters[pe].bytes[what], memory_order_relaxed);
-            if (calls && used < sizeof text - 200)
-                used += (size_t)snprintf(text + used, sizeof text - used,
-                                         "postern: PE %d: to PE %d over %s: %s %llu calls, %llu bytes\n", state->my_pe, pe,
-                                         path_name(pe), names[what], (unsigned long long)calls, (unsigned long long)bytes);
-        }
-    used += (size_t)snprintf(
-        text + used, sizeof text - used, "postern: PE %d: %llu sleeps, %llu wake-ups of others, %llu posted, %llu retries\n",
-        state->my_pe, (unsigned long long)atomic_load(&state->counters.sleeps),
-        (unsigned long long)atomic_load(&state->counters.wakes), (unsigned long long)atomic_load(&state->counters.posted_ops),
-        (unsigned long long)atomic_load(&state->counters.retries));
-    if (write(STDERR_FILENO, text, used) < 0) return;
-}
-
 /*
  * Our last words of the barrier must leave before the transports close, and the others' answers to theirs too: nobody closes before all have
  * said that they owe and expect nothing. Not by the transports, of course.
@@ -653,7 +651,7 @@ void pshmem_finalize(void)
     shmemi_sync_barrier("shmem_finalize", SHMEMI_COLL_BARRIER);
     if (count == 1) {
         if (state->posted) say_goodbye();
-        if (state->peer_counters) print_statistics();
+        shmemi_stats_print();
         atomic_store_explicit(&state->init_count, 0, memory_order_release);
         release_everything(true);
     } else {

@@ -67,6 +67,9 @@ int shmemi_init_exchange(const void *mine, size_t bytes, void *all_out);
 /* No memory for the cards: this PE cannot even say so in its card, so the job ends. -ENOMEM. */
 int shmemi_init_no_memory(void);
 
+/* The name of the machine that a PE runs on. */
+const char *shmemi_init_host(int pe);
+
 /* What all PEs find out alike is said by the first only. The level to go back to. */
 enum shmemi_log_level shmemi_init_silence_others(void);
 

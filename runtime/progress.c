@@ -14,6 +14,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/num.h"
 #include "runtime/base/report.h"
+#include "runtime/progress_place.h"
 #include "runtime/service.h"
 #include "runtime/wait.h"
 
@@ -121,6 +122,7 @@ static void *serve(void *unused)
     uint32_t seen   = 0;
     bool     lately = false; /* something has moved since the last sleep */
     (void)unused;
+    shmemi_progress_place_go();
     for (bool go_on = true; go_on && !atomic_load_explicit(&service.ends, memory_order_relaxed);) {
         if (others_do_it(&seen)) {
             nap();
@@ -162,14 +164,19 @@ static int open_contexts(bool *all_tell_out)
     return 0;
 }
 
-void shmemi_progress_report(bool needs)
+int shmemi_progress_report(bool needs)
 {
+    char where[320];
+    int  err = shmemi_progress_place_choose();
+    if (err) return err;
+    shmemi_progress_place_describe(where, sizeof where);
     if (!needs) shmemi_report("progress", SHMEMI_PRESENT, "by the device, or by stores: needs no thread");
     else if (shmemi_options.progress != SHMEMI_ON_NO)
-        shmemi_report("progress", SHMEMI_PRESENT, "a thread serves other PEs while this one computes");
+        shmemi_report("progress", SHMEMI_PRESENT, "a thread serves other PEs while this one computes%s", where);
     else
         shmemi_report("progress", SHMEMI_DEGRADED,
                       "only inside calls of the library (POSTERN_PROGRESS=0): a PE that computes delays others");
+    return 0;
 }
 
 int shmemi_progress_start(void)

@@ -7,8 +7,11 @@
 
 #include "runtime/state.h"
 
-/* How the transports that may be posted to move on, for the report and POSTERN_REQUIRE: needs, one of them wants a thread. */
-void shmemi_progress_report(bool needs);
+/*
+ * How the transports that may be posted to move on, for the report and POSTERN_REQUIRE: needs, one of them wants a thread. Once they are open.
+ * 0, or -EINVAL, logged: the place that the user wants for the thread makes no sense.
+ */
+int shmemi_progress_report(bool needs);
 
 /*
  * Start the thread, if a posted route needs one. After the routes are known. 0 or a negative errno, logged.

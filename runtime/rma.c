@@ -201,7 +201,7 @@ static SHMEMI_COLD void put_careful(const char *call, shmem_ctx_t handle, void *
     struct shmemi_ctx *ctx   = shmemi_route_ctx(handle, call);
     shmemi_route_find(ctx, call, dest, bytes, pe, &to);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_range(call, &to, "dest", dest, "source", source, bytes);
-    shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, bytes);
+    shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, to.mapped, bytes);
     if (to.mapped) {
         shmemi_rma_copy(to.mapped, source, bytes, shmemi_rma_large_put);
         shmemi_wait_stored((int)to.local, to.mapped, bytes);
@@ -219,7 +219,7 @@ static SHMEMI_COLD void get_careful(const char *call, shmem_ctx_t handle, void *
     struct shmemi_ctx *ctx   = shmemi_route_ctx(handle, call);
     shmemi_route_find(ctx, call, source, bytes, pe, &from);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_range(call, &from, "source", source, "dest", dest, bytes);
-    shmemi_state_count(from.pe, SHMEMI_COUNT_GET, bytes);
+    shmemi_state_count(from.pe, SHMEMI_COUNT_GET, from.mapped, bytes);
     if (from.mapped) get_mapped(dest, from.mapped, bytes);
     else shmemi_post_get(ctx, &from, dest, bytes, wait);
 }
@@ -268,7 +268,7 @@ static void put_strided(const char *call, shmem_ctx_t handle, void *dest, const 
     struct shmemi_ctx *ctx = shmemi_route_ctx(handle, call);
     shmemi_route_find(ctx, call, dest, span, pe, &to);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_strided(call, &to, "dest", dest, far, "source", source, near, shape);
-    shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, bytes * shape.nblocks);
+    shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, to.mapped, bytes * shape.nblocks);
     if (to.mapped) {
         shmemi_rma_copy_strided(to.mapped, far, source, near, shape.nblocks, bytes);
         shmemi_wait_stored((int)to.local, to.mapped, span);
@@ -287,7 +287,7 @@ static void get_strided(const char *call, shmem_ctx_t handle, void *dest, const 
     struct shmemi_ctx *ctx = shmemi_route_ctx(handle, call);
     shmemi_route_find(ctx, call, source, span, pe, &from);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_strided(call, &from, "source", source, far, "dest", dest, near, shape);
-    shmemi_state_count(from.pe, SHMEMI_COUNT_GET, bytes * shape.nblocks);
+    shmemi_state_count(from.pe, SHMEMI_COUNT_GET, from.mapped, bytes * shape.nblocks);
     if (from.mapped) {
         shmemi_rma_copy_strided(dest, near, from.mapped, far, shape.nblocks, bytes);
         got_data();

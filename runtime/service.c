@@ -178,7 +178,6 @@ static void give_launcher_time(void)
 
 void shmemi_service_lost(int pe, int error, const char *why)
 {
-    const struct shmemi_card *card = shmemi_state.cards ? &shmemi_state.cards[pe] : NULL;
     if (atomic_load(&goodbyes)) return;
     if (atomic_exchange(&lost_known, true))
         for (;;) pause();
@@ -187,7 +186,7 @@ void shmemi_service_lost(int pe, int error, const char *why)
     if (atomic_load(&goodbyes)) return;
     shmemi_error("the way to PE %d (on %s) is lost: %s" WHY "that PE or its machine has ended, or the network between is down" FIX
                  "look at the messages of that PE and at the network",
-                 pe, card ? card->host : "?", why && *why ? why : strerror(-error));
+                 pe, shmemi_init_host(pe), why && *why ? why : strerror(-error));
     shmemi_service_end(1);
 }
 

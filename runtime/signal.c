@@ -71,7 +71,7 @@ static SHMEMI_COLD void put_signal_careful(const char *call, shmem_ctx_t handle,
     shmemi_route_by_agent(&signal);
     shmemi_route_by_agent(&to);
     if (bytes > 0 && shmemi_state.check) check_operands(call, &to, dest, source, bytes, &signal, sig_addr);
-    shmemi_state_count(signal.pe, SHMEMI_COUNT_SIGNAL, bytes);
+    shmemi_state_count(signal.pe, SHMEMI_COUNT_SIGNAL, signal.mapped, bytes);
 
     if (signal.mapped && (bytes == 0 || to.mapped)) { /* one PE's segments are reached alike, so both or neither */
         if (bytes > 0) shmemi_rma_copy(to.mapped, source, bytes, shmemi_rma_large_put);

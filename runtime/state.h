@@ -125,10 +125,11 @@ struct shmemi_ctx {
     struct shmemi_ctx        *next, *prev;                   /* all contexts of the process */
 };
 
-/* What was done to one PE; only with POSTERN_STATS=1. */
+/* What was done to one PE, and by which path; only with POSTERN_STATS. */
 enum shmemi_counted { SHMEMI_COUNT_PUT, SHMEMI_COUNT_GET, SHMEMI_COUNT_AMO, SHMEMI_COUNT_SIGNAL, SHMEMI_COUNTED };
+enum { SHMEMI_PATH_POSTED, SHMEMI_PATH_MAPPED, SHMEMI_PATHS };
 struct shmemi_peer_counters {
-    _Atomic uint64_t calls[SHMEMI_COUNTED], bytes[SHMEMI_COUNTED];
+    _Atomic uint64_t calls[SHMEMI_PATHS][SHMEMI_COUNTED], bytes[SHMEMI_PATHS][SHMEMI_COUNTED];
 };
 
 enum { SHMEMI_NOT_MAPPED = -1 };
@@ -142,6 +143,8 @@ struct shmemi_peer {
     int    local; /* index on this node, or -1                                   */
     int    node;  /* number of its node, 0 to node_count - 1                     */
 };
+
+enum { SHMEMI_HOST_BYTES = 64 };
 
 struct shmemi_state {
     /* ---- read by every put; see the head of this file ---- */
@@ -200,8 +203,9 @@ struct shmemi_state {
     uintptr_t          all_heap_base;
     struct shmemi_data data;
 
-    struct shmemi_peer    *peers; /* [npes] */
-    struct shmemi_card    *cards; /* [npes]: what each PE told at start-up (init.c) */
+    struct shmemi_peer *peers;        /* [npes] */
+    struct shmemi_card *cards;        /* [npes]: what each PE told (init.c); NULL after start-up, unless executables differ */
+    char (*hosts)[SHMEMI_HOST_BYTES]; /* [node_count]: where the first PE of each node runs; NULL during start-up */
     struct shmemt_job      job;
     struct shmemt_registry registry;
     size_t                 transport_count;
@@ -251,12 +255,14 @@ static inline bool shmemi_state_running(void)
     return atomic_load_explicit(&shmemi_state.init_count, memory_order_relaxed) > 0;
 }
 
-static inline void shmemi_state_count(int world_pe, enum shmemi_counted what, size_t bytes)
+/* mapped: by this CPU's own loads and stores. */
+static inline void shmemi_state_count(int world_pe, enum shmemi_counted what, bool mapped, size_t bytes)
 {
     struct shmemi_peer_counters *counters = shmemi_state.peer_counters;
+    int                          path     = mapped ? SHMEMI_PATH_MAPPED : SHMEMI_PATH_POSTED;
     if (SHMEMI_LIKELY(!counters)) return;
-    atomic_fetch_add_explicit(&counters[world_pe].calls[what], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&counters[world_pe].bytes[what], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters[world_pe].calls[path][what], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counters[world_pe].bytes[path][what], bytes, memory_order_relaxed);
 }
 
 #endif

@@ -66,6 +66,12 @@ static int no_descriptor(struct shmemt_ctx *ctx)
     return -1;
 }
 
+static size_t no_counters(struct shmemt *tp, struct shmemt_counter *counters_out, size_t room)
+{
+    (void)tp, (void)counters_out, (void)room;
+    return 0;
+}
+
 static void fill_optional_slots(struct shmemt_ops *ops)
 {
     if (!ops->address) ops->address = no_address;
@@ -74,6 +80,7 @@ static void fill_optional_slots(struct shmemt_ops *ops)
     if (!ops->map) ops->map = not_mapped;
     if (!ops->put_signal) ops->put_signal = no_put_signal;
     if (!ops->arm) ops->arm = no_descriptor;
+    if (!ops->counters) ops->counters = no_counters;
 }
 
 static const char *missing_slot(const struct shmemt_ops *ops)

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHMEMT_VERSION 1
+#define SHMEMT_VERSION 2
 
 /* Guarantees the runtime builds on. Each has its own test in tests/transport/. */
 enum shmemt_cap {
@@ -169,6 +169,7 @@ struct shmemt_traits {
     unsigned agents;         /* 1u << enum shmemt_agent: which it can use; 0: the CPU   */
     char     detail[120];    /* for the report: device, port, rate, ...                 */
     bool     silent;         /* peers' writes land without wake() and progress() > 0    */
+    char     near_cpus[256]; /* those of the PE's CPUs that are near the device, as "0-3,8"; "": all alike, or not known */
 };
 
 /* Each transport's own struct begins with these. */
@@ -192,6 +193,13 @@ enum shmemt_ctx_option {
      */
     SHMEMT_CTX_SERVICE = 1u << 3,
 };
+
+/* One number that a transport counts. */
+struct shmemt_counter {
+    const char *name; /* lower case, digits and _; constant */
+    uint64_t    value;
+};
+enum { SHMEMT_COUNTERS_MAX = 32 };
 
 struct shmemt_ops {
     uint32_t    version; /* SHMEMT_VERSION when compiled; the registry refuses others */
@@ -262,6 +270,11 @@ struct shmemt_ops {
      * After arming, call progress() once more before sleeping. Default: -1.
      */
     int (*arm)(struct shmemt_ctx *ctx);
+
+    /* ---- numbers, for who measures ---- */
+
+    /* [optional] What was counted so far, into at most `room` places; how many. Any thread, may take locks. Default: 0. */
+    size_t (*counters)(struct shmemt *tp, struct shmemt_counter *counters_out, size_t room);
 };
 
 /* What a module exports: transport_NAME.so has one symbol, `shmemt_module`. */

@@ -23,8 +23,8 @@ CXX_STANDARDS = ["c++11", "c++17", "c++20"]
 
 # The extensions: what shmemx.h declares and the library exports besides the standard's names, with its twin each.
 EXTENSIONS = ["shmemx_collective_launch", "shmemx_counter", "shmemx_device_register", "shmemx_device_unregister",
-              "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_uniqueid_from_text",
-              "shmemx_uniqueid_to_text"]
+              "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_peer_counter",
+              "shmemx_uniqueid_from_text", "shmemx_uniqueid_to_text"]
 EXTENSION_TYPES = ["shmemx_dim3_t", "shmemx_init_attr_t", "shmemx_uniqueid_t"]
 EXTENSION_CONSTANTS = ["SHMEMX_INFO_JSON", "SHMEMX_INFO_TEXT", "SHMEMX_INFO_TEXT_ALL", "SHMEMX_INIT_ATTR_INITIALIZER",
                        "SHMEMX_MAJOR_VERSION", "SHMEMX_MINOR_VERSION", "SHMEMX_UNIQUEID_BYTES", "SHMEMX_UNIQUEID_TEXT_BYTES"]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an operation of the ibverbs transport costs the device, once the connection stands: work requests, and rings of the doorbell. Two PEs
- * in one process, each with a transport of its own.
+ * What an operation of the ibverbs transport costs the device, once the connection stands: work requests, and rings of the doorbell. The
+ * transport's own counters say the same. Two PEs in one process, each with a transport of its own.
  */
 #include "simverbs.h"
 
@@ -94,21 +94,48 @@ static void quiet(void)
     UNTIL_TAKEN(ops->quiet(pes[0].ctx, SHMEMT_ALL_PES));
 }
 
+/* The transport's own count of one thing. */
+static uint64_t counted(const char *name)
+{
+    struct shmemt_counter list[SHMEMT_COUNTERS_MAX];
+    size_t                count = ops->counters(pes[0].tp, list, SHMEMT_COUNTERS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0) return list[i].value;
+    give_up(name, -ENOENT);
+}
+
 /* The second of its kind: by then all is connected, and the target knows the signal word. */
 static void expect(const char *what, size_t bytes, bool signal, uint64_t requests_max)
 {
     uint64_t requests, doorbells, requests_before, doorbells_before;
+    uint64_t own_requests, own_doorbells;
     operation(bytes, signal);
     quiet();
     for (int i = 0; i < 100; i++) move_on();
+    own_requests  = counted("work_requests");
+    own_doorbells = counted("doorbells");
     simverbs_posted(&requests_before, &doorbells_before);
     operation(bytes, signal);
     simverbs_posted(&requests, &doorbells);
+    own_requests  = counted("work_requests") - own_requests;
+    own_doorbells = counted("doorbells") - own_doorbells;
     quiet();
     requests -= requests_before;
     doorbells -= doorbells_before;
     printf("%-48s %2d requests, %d doorbell%s\n", what, (int)requests, (int)doorbells, doorbells == 1 ? "" : "s");
     if (requests < 1 || requests > requests_max || doorbells != 1) failures++;
+    if (own_requests == requests && own_doorbells == doorbells) return;
+    printf("    the transport counted %d requests, %d doorbells\n", (int)own_requests, (int)own_doorbells);
+    failures++;
+}
+
+static void expect_connected(void)
+{
+    if (counted("partners") != 2 || counted("connections") != 1 || counted("queue_pairs") != 2 || counted("handshakes") < 1 ||
+        counted("registrations") != 0 || counted("pinned_bytes") < BYTES || counted("completions") < 4) {
+        printf("the counts of connections or memory are wrong\n");
+        failures++;
+    }
 }
 
 int main(int argc, char **argv)
@@ -130,6 +157,7 @@ int main(int argc, char **argv)
     expect("put of 1 MiB", 1 << 20, false, 1);
     expect("put_signal of 8 bytes, by an immediate", 8, true, 1);
     expect("put_signal of 1 MiB, by an immediate", 1 << 20, true, 1);
+    expect_connected();
     close_pes();
     open_pes(SHMEMT_AGENT_NIC);
     expect("put_signal of 8 bytes, applied by the device", 8, true, 2);

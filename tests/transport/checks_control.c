@@ -242,6 +242,20 @@ static void a_lost_pe_is_left_behind_and_the_others_go_on(struct pe *pe)
     if (pe->me == (lost == 1 ? 0 : 1)) EXPECT_EQ(pe, harness_read(harness_memory(pe, pe->me, SHMEMT_SEGMENT_HEAP) + 8192), 21);
 }
 
+static void counters_have_names_and_keep_to_their_room(struct pe *pe)
+{
+    struct shmemt_counter list[SHMEMT_COUNTERS_MAX + 1], few[2] = {{.value = 5}, {.value = 5}};
+    size_t                count = pe->ops->counters(pe->tp, list, SHMEMT_COUNTERS_MAX);
+    EXPECT(pe, count < SHMEMT_COUNTERS_MAX); /* at the bound one may have been left out */
+    for (size_t i = 0; i < count; i++) {
+        EXPECT(pe, list[i].name[0] && list[i].name[strspn(list[i].name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0');
+        for (size_t j = 0; j < i; j++) EXPECT(pe, strcmp(list[i].name, list[j].name) != 0);
+    }
+    EXPECT_EQ(pe, pe->ops->counters(pe->tp, few, 0), 0);
+    EXPECT(pe, pe->ops->counters(pe->tp, few, 1) <= 1);
+    EXPECT(pe, few[1].name == NULL && few[1].value == 5);
+}
+
 static void arm_gives_a_descriptor_or_none(struct pe *pe)
 {
     int fd = pe->ops->arm(pe->ctx);
@@ -261,6 +275,7 @@ const struct check checks_control[] = {
     CHECK_NAMED(more_than_the_traits_allow_is_refused, .caps = SHMEMT_CAP_POSTED | SHMEMT_CAP_AMO),
     CHECK_NAMED(an_unreachable_pe_or_segment_is_refused, .caps = SHMEMT_CAP_POSTED),
     CHECK_NAMED(a_lost_pe_is_left_behind_and_the_others_go_on, .caps = SHMEMT_CAP_POSTED, .pes_min = 2),
+    CHECK_NAMED(counters_have_names_and_keep_to_their_room, .caps = 0),
     CHECK_NAMED(arm_gives_a_descriptor_or_none, .caps = 0),
     {0},
 };

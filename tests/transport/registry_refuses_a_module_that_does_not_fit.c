@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     struct shmemt_registry registry;
     if (argc != 3) return 2;
-    refused("other_version", argv[1], "version 2 of the transport interface");
+    refused("other_version", argv[1], "version 3 of the transport interface");
     refused("without_quiet", argv[1], "no quiet");
     refused("without_table", argv[1], "does not export shmemt_module");
     refused("broken", argv[2], "could not load transport broken");

@@ -112,7 +112,10 @@ static void check_one(const struct place_case *one, const char *root)
     CHECK_EQ_U64(place.distance, one->distance);
     CHECK(place.in_kernel == (one->files[0].path != NULL));
     struct ib_cpus near = shmemt_ibverbs_topology_near(&pe, &place);
+    char           text[256];
     CHECK(memcmp(&near, &wanted, sizeof near) == 0);
+    CHECK(shmemt_ibverbs_topology_print_cpus(&near, text, sizeof text) && strcmp(text, one->near) == 0);
+    CHECK(!shmemt_ibverbs_topology_print_cpus(&near, text, 1) && text[0] == '\0');
 }
 
 static void check_lists(void)

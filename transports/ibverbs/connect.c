@@ -230,7 +230,9 @@ static void send_datagram(struct verbs *verbs, struct ibv_ah *ah, const struct i
          .send_flags = IBV_SEND_SIGNALED,
          .wr.ud      = {.ah = ah, .remote_qpn = verbs->peers[hello->to].ud_qpn, .remote_qkey = qkey(verbs)},
     };
-    if (ibv_post_send(verbs->ud, &wr, &bad) == 0) verbs->free_datagrams &= ~((uint64_t)1 << index);
+    if (ibv_post_send(verbs->ud, &wr, &bad) != 0) return;
+    verbs->free_datagrams &= ~((uint64_t)1 << index);
+    verbs->said++;
 }
 
 static void tell_regions(const struct verbs *verbs, struct ib_told *regions)

@@ -273,6 +273,7 @@ static void send_answer(struct link *link)
         link->owes              = false;
     }
     shmemt_ibverbs_queue_post(&batch);
+    link->lane->verbs->answered++;
 }
 
 /* false: there is no room now. */

@@ -96,6 +96,11 @@ static void set_traits(const struct verbs *verbs, enum shmemt_agent agent, struc
     };
     if (agent == SHMEMT_AGENT_CPU || coherent) traits_out->caps |= SHMEMT_CAP_AMO_CPU;
     describe(verbs, agent, traits_out->detail, sizeof traits_out->detail);
+    /* Of the CPUs that this PE may use: whoever bound it to others knew why. */
+    struct ib_cpus own;
+    shmemt_ibverbs_topology_own_cpus(&own);
+    if (memcmp(&own, &verbs->device.near, sizeof own) != 0)
+        shmemt_ibverbs_topology_print_cpus(&verbs->device.near, traits_out->near_cpus, sizeof traits_out->near_cpus);
 }
 
 /* ---- probe ---- */
@@ -256,6 +261,7 @@ static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
     if (!err) err = open_queues(verbs);
     if (err) goto destroy;
     fit_memory(verbs);
+    shmemt_ibverbs_counters_open(verbs);
     *tp_out = &verbs->tp;
     return 0;
 
@@ -462,6 +468,7 @@ const struct shmemt_ops shmemt_ibverbs_ops = {
     .quiet           = shmemt_ibverbs_progress_quiet,
     .progress        = shmemt_ibverbs_progress_ctx,
     .arm             = shmemt_ibverbs_progress_arm,
+    .counters        = shmemt_ibverbs_counters_list,
 };
 
 __attribute__((visibility("default"))) const struct shmemt_ops *shmemt_module(void);

@@ -104,6 +104,7 @@ static void take(struct verbs *verbs, const struct ibv_wc *wc, struct refill *re
     unsigned index = (unsigned)(wc->wr_id & UINT32_MAX);
     switch ((enum tag)(wc->wr_id >> TAG_SHIFT)) {
     case TAG_MESSAGE:
+        verbs->received++;
         take_message(verbs, wc, index);
         refill_message(verbs, refill, index);
         break;
@@ -167,19 +168,11 @@ static int move_lane(struct lane *lane, bool looks)
     return handled;
 }
 
-/* Only the progress thread calls progress() of its context. */
-static void place_thread(struct ib_ctx *ctx)
-{
-    ctx->placed = true;
-    shmemt_ibverbs_topology_bind(&ctx->verbs->device.near);
-}
-
 int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
 {
     struct ib_ctx *ctx     = ctx_of(base);
     struct verbs  *verbs   = ctx->verbs;
     int            handled = 0;
-    if (!ctx->lane && !ctx->placed) place_thread(ctx);
     /* Who has the lock serves what arrives, for all. */
     if (pthread_mutex_trylock(&verbs->lock) == 0) {
         handled += shmemt_ibverbs_progress_receive(verbs);

@@ -163,6 +163,7 @@ int shmemt_ibverbs_queue_poll(struct lane *lane)
     do {
         count = ibv_poll_cq(lane->cq, POLL, completions);
         for (int i = 0; i < count; i++) handled += handle(&completions[i]);
+        if (count > 0) lane->polled += (unsigned)count;
     } while (count == POLL);
     return handled;
 }

@@ -89,17 +89,23 @@ struct ib_cpus shmemt_ibverbs_topology_near(const struct ib_cpus *pe, const stru
     return place->has_cpus && !none(&common) ? common : *pe;
 }
 
-int shmemt_ibverbs_topology_bind(const struct ib_cpus *cpus)
+bool shmemt_ibverbs_topology_print_cpus(const struct ib_cpus *cpus, char *text_out, size_t bytes)
 {
-    cpu_set_t *set   = CPU_ALLOC(IB_CPUS_MAX);
-    size_t     bytes = CPU_ALLOC_SIZE(IB_CPUS_MAX);
-    if (!set) return -ENOMEM;
-    CPU_ZERO_S(bytes, set);
-    for (unsigned cpu = 0; cpu < IB_CPUS_MAX; cpu++)
-        if (has(cpus, cpu)) CPU_SET_S(cpu, bytes, set);
-    int err = sched_setaffinity(0, bytes, set) ? -errno : 0;
-    CPU_FREE(set);
-    return err;
+    size_t used = 0;
+    text_out[0] = '\0';
+    for (unsigned cpu = 0; cpu < IB_CPUS_MAX; cpu++) {
+        unsigned last = cpu;
+        if (!has(cpus, cpu)) continue;
+        while (last + 1 < IB_CPUS_MAX && has(cpus, last + 1)) last++;
+        int more = snprintf(text_out + used, bytes - used, last > cpu ? "%s%u-%u" : "%s%u", used ? "," : "", cpu, last);
+        if (more < 0 || (size_t)more >= bytes - used) {
+            text_out[0] = '\0';
+            return false;
+        }
+        used += (size_t)more;
+        cpu = last;
+    }
+    return true;
 }
 
 /* ---- files ---- */
@@ -220,6 +226,17 @@ void shmemt_ibverbs_topology_place(const char *sys_root, const char *device, con
     }
     place.distance = distance_of(sys_root, &place, pe);
     *place_out     = place;
+}
+
+bool shmemt_ibverbs_topology_hw_counter(const char *sys_root, const char *device, int port, const char *name, uint64_t *value_out)
+{
+    char path[160], line[32], *end;
+    snprintf(path, sizeof path, "/sys/class/infiniband/%.64s/ports/%d/hw_counters/%.48s", device, port, name);
+    if (!read_line(sys_root, path, line, sizeof line)) return false;
+    unsigned long long value = strtoull(line, &end, 10);
+    if (end == line) return false;
+    *value_out = value;
+    return true;
 }
 
 unsigned shmemt_ibverbs_topology_rate_mbps(const char *sys_root, const char *device, int port)

@@ -39,6 +39,9 @@ void shmemt_ibverbs_topology_place(const char *sys_root, const char *device, con
 /* The rate that the kernel tells of a port, for speeds that the verbs have no code for. 0: none. */
 unsigned shmemt_ibverbs_topology_rate_mbps(const char *sys_root, const char *device, int port);
 
+/* A counter of the device's own for what went over a port. false: the driver has none of that name. */
+bool shmemt_ibverbs_topology_hw_counter(const char *sys_root, const char *device, int port, const char *name, uint64_t *value_out);
+
 /*
  * A number for taking turns: PEs of one NUMA node have numbers that follow each other, so modulo the number of devices they spread evenly.
  * Nobody is asked; it is worked out from the PE's number on the machine, how many there are, and where this one is bound.
@@ -47,10 +50,9 @@ int shmemt_ibverbs_topology_turn(const char *sys_root, const struct ib_cpus *pe,
 
 /* CPUs of a thread of this PE that should be near a device: those of both, else all of the PE. */
 struct ib_cpus shmemt_ibverbs_topology_near(const struct ib_cpus *pe, const struct ib_place *place);
-/* Keep the calling thread on these CPUs. 0 or a negative errno. */
-int shmemt_ibverbs_topology_bind(const struct ib_cpus *cpus);
 
-/* "0-3,8" as the kernel writes it; false where the text is something else. */
+/* "0-3,8" as the kernel writes it; false where the text is something else. Print: false, and "", where there is no room for all. */
 bool shmemt_ibverbs_topology_parse_cpus(const char *text, struct ib_cpus *cpus_out);
+bool shmemt_ibverbs_topology_print_cpus(const struct ib_cpus *cpus, char *text_out, size_t bytes);
 
 #endif

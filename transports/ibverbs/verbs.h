@@ -15,6 +15,7 @@
  *     message.c             what the target's CPU does: signals in immediates, atomics, acknowledgements
  *     progress.c            receives, fence, quiet, sleep
  *     failure.c             peers that are gone
+ *     counters.c            what was done, in numbers
  *
  * A context sends over a *lane*: a send CQ and, for each peer it has talked to, a *link* of one or more queue pairs (POSTERN_QPS). Lane n of
  * one PE is connected to lane n of the other, and both send over the same queue pairs. A lane outlives its context; the next context takes it with
@@ -59,6 +60,7 @@ enum {
     LOOPS          = 64,   /* of these, those that the device cannot do in one step              */
     STRIPED        = 16,   /* striped puts with a signal on one link that are not acknowledged        */
     STRIPE_MIN     = 8192, /* smaller puts are not cut over several queue pairs */
+    PORT_COUNTERS  = 9,    /* rows of counters.c                                                   */
     WORDS          = 64,   /* signal words that an immediate can name                            */
 };
 
@@ -209,10 +211,11 @@ struct lane {
     struct ibv_cq      *cq;
     struct shmemi_latch lock;
     struct link        *dirty;
-    uint32_t            in_flight;                  /* work requests; each may become a completion */
-    _Atomic uint32_t    awaited;                    /* completions that were asked for. Written with the lock */
-    uint32_t            completions, in_flight_max; /* room for them in the CQ, and what the program may take of it */
-    struct ib_ring      ring, results;              /* made on first use */
+    uint32_t            in_flight;                   /* work requests; each may become a completion */
+    _Atomic uint32_t    awaited;                     /* completions that were asked for. Written with the lock */
+    uint32_t            completions, in_flight_max;  /* room for them in the CQ, and what the program may take of it */
+    uint64_t            requests, doorbells, polled; /* so far; polled: completions */
+    struct ib_ring      ring, results;               /* made on first use */
     struct loop        *loops, *free_loops, *waiting_loops;
     unsigned            active_loops;
     struct stripes      stripes[SLOTS], *free_stripes;
@@ -223,9 +226,8 @@ struct lane {
 struct ib_ctx {
     struct shmemt_ctx ctx;
     struct verbs     *verbs;
-    struct lane      *lane;   /* NULL: the progress thread's               */
-    unsigned          turns;  /* of progress() */
-    bool              placed; /* that thread is on the cores near its device */
+    struct lane      *lane;  /* NULL: the progress thread's               */
+    unsigned          turns; /* of progress() */
 };
 
 /* ---- the transport ---- */
@@ -273,9 +275,12 @@ struct verbs {
     struct link   *calling;                /* those with a handshake under way    */
     char          *buffers;                /* of receives, of datagrams in and out */
     struct ibv_mr *buffers_mr;
-    uint64_t       free_datagrams; /* bits: sends that are free */
-    _Atomic bool   failures;       /* some link is failing: job->failed is to be called */
-    char           event[64];      /* the last bad news of the device, or "" */
+    uint64_t       free_datagrams;           /* bits: sends that are free */
+    _Atomic bool   failures;                 /* some link is failing: job->failed is to be called */
+    char           event[64];                /* the last bad news of the device, or "" */
+    uint64_t       received, answered, said; /* messages and immediates; answers to these; datagrams */
+
+    uint64_t port_counters[PORT_COUNTERS]; /* the device's own when it was opened; constant */
 };
 
 static inline struct verbs *verbs_of(struct shmemt *tp)
@@ -415,6 +420,8 @@ static inline unsigned queue_claim(const struct link *link, struct queue *queue,
     }
     queue->posted = end;
     lane->in_flight += count;
+    lane->requests += count;
+    lane->doorbells++;
     return flags;
 }
 
@@ -614,6 +621,11 @@ enum {
 };
 static_assert(sizeof(struct ib_hello) + 40 <= DATAGRAM_BYTES, "a datagram must fit, and the smallest MTU has 256 bytes");
 enum tag { TAG_MESSAGE, TAG_DATAGRAM_IN, TAG_DATAGRAM_OUT }; /* wr_id of receive_cq: tag << TAG_SHIFT | index */
+
+/* ---- counters.c ---- */
+
+void   shmemt_ibverbs_counters_open(struct verbs *verbs);
+size_t shmemt_ibverbs_counters_list(struct shmemt *tp, struct shmemt_counter *counters_out, size_t room);
 
 /* ---- failure.c ---- */
 
