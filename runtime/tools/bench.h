@@ -102,7 +102,7 @@ void       bench_raw_open(size_t bytes);
 void       bench_raw_close(void);
 bool       bench_raw_here(void);
 bench_loop bench_raw_store, bench_raw_load, bench_raw_copy, bench_raw_copy_fence, bench_raw_copy_back, bench_raw_add,
-    bench_raw_swap, bench_raw_add_each, bench_raw_ping_pong, bench_raw_copy_ping_pong, bench_raw_meet;
+    bench_raw_swap, bench_raw_add_each, bench_raw_ping_pong, bench_raw_copy_ping_pong, bench_raw_meet, bench_raw_hand_over;
 
 /* ---- the cases ---- */
 
@@ -116,10 +116,12 @@ void bench_run_startup(void);    /* startup: PE 0, in processes of their own */
 void bench_print_head(FILE *out);
 void bench_print_row(FILE *out, const struct bench_row *row);
 void bench_progress(const char *name, size_t bytes); /* one line, on a terminal only; NULL: clear it */
-/* 0, or -1 after a message. */
-int bench_write_csv(const char *path);
-int bench_write_json(const char *path);
-int bench_write_plot(const char *path);
+/* 0, or -1 after a message. CSV gets each row as it is measured: what a crash leaves is there. */
+int  bench_csv_open(const char *path);
+int  bench_csv_close(const char *path);
+void bench_csv_row(const struct bench_row *row);
+int  bench_write_json(const char *path);
+int  bench_write_plot(const char *path);
 
 const char *bench_group_name(enum bench_group group);
 /* "8 B", "64 KiB": returns buffer. */

@@ -6,6 +6,7 @@
 #include "runtime/tools/bench.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #if BENCH_API < 105
 /* Two, in turn: when a PE begins a call, all have ended the one before the last. */
@@ -56,6 +57,17 @@ static void our_reduce(const struct bench_case *what, size_t times)
     }
 }
 
+static void our_collect(const struct bench_case *what, size_t times)
+{
+    for (size_t i = 0; i < times; i++) {
+#if BENCH_API >= 105
+        shmem_collectmem(SHMEM_TEAM_WORLD, what->target, what->source, what->bytes);
+#else
+        shmem_collect64(what->target, what->source, what->bytes / 8, 0, 0, bench.npes, next_sync());
+#endif
+    }
+}
+
 static void our_fcollect(const struct bench_case *what, size_t times)
 {
     for (size_t i = 0; i < times; i++) {
@@ -93,6 +105,13 @@ static void run_sweep(const char *name, bench_loop *ours, size_t bytes_most)
     }
 }
 
+/* Largest message where each PE needs room for one of every PE. */
+static size_t at_most(size_t room)
+{
+    size_t bytes = room / (size_t)bench.npes;
+    return bytes < bench.bytes_max ? bytes : bench.bytes_max;
+}
+
 void bench_run_collective(void)
 {
     if (!(bench.groups & BENCH_COLLECTIVE)) return;
@@ -108,14 +127,16 @@ void bench_run_collective(void)
                              .calls    = 1,
                              .raw      = bench.npes == 2 ? bench_raw_meet : NULL,
                              .raw_name = "two flags"};
+    if (bench.npes > (int)sysconf(_SC_NPROCESSORS_ONLN)) one.raw = bench_raw_hand_over, one.raw_name = "hand-overs of a core";
     one.name = "barrier_all", one.ours = our_barrier;
     bench_measure(&one);
     one.name = "sync_all", one.ours = our_sync;
     bench_measure(&one);
     run_sweep("broadcast + sync_all", our_broadcast, bench.bytes_max);
     run_sweep("reduce (sum of double)", our_reduce, bench.bytes_max);
-    run_sweep("fcollect", our_fcollect, bench.heap_bytes / (size_t)bench.npes);
-    run_sweep("alltoall", our_alltoall, bench.source_bytes / (size_t)bench.npes);
+    run_sweep("collect", our_collect, at_most(bench.heap_bytes));
+    run_sweep("fcollect", our_fcollect, at_most(bench.heap_bytes));
+    run_sweep("alltoall", our_alltoall, at_most(bench.source_bytes));
 #if BENCH_API < 105
     shmem_free(work);
 #endif

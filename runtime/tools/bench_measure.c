@@ -102,6 +102,7 @@ void bench_note(const struct bench_case *what, double *samples, double *raw_samp
     bench_progress(NULL, 0);
     bench_print_row(stdout, row);
     fflush(stdout);
+    bench_csv_row(row);
 }
 
 bool bench_wanted(const struct bench_case *what)

@@ -202,19 +202,29 @@ static int close_file(FILE *out, const char *path)
     return -1;
 }
 
-int bench_write_csv(const char *path)
+static FILE *csv;
+
+int bench_csv_open(const char *path)
 {
-    FILE *out = open_file(path);
-    if (!out) return -1;
-    fprintf(out, "group,operation,memory,bytes,pes,median_ns,p5_ns,p95_ns,p99_ns,raw_ns,raw\n");
-    for (size_t i = 0; i < bench.rows; i++) {
-        const struct bench_row *row = &bench.row[i];
-        fprintf(out, "%s,\"%s\",%s,%zu,%d,%.3f,%.3f,%.3f,%.3f,", bench_group_name(row->what.group), row->what.name,
-                row->what.memory, row->what.bytes, bench.npes, row->p50, row->p5, row->p95, row->p99);
-        if (row->raw_p50 > 0) fprintf(out, "%.3f,\"%s\"\n", row->raw_p50, row->what.raw_name);
-        else fprintf(out, ",\n");
-    }
-    return close_file(out, path);
+    csv = open_file(path);
+    if (!csv) return -1;
+    fprintf(csv, "group,operation,memory,bytes,pes,median_ns,p5_ns,p95_ns,p99_ns,raw_ns,raw\n");
+    return 0;
+}
+
+void bench_csv_row(const struct bench_row *row)
+{
+    if (!csv) return;
+    fprintf(csv, "%s,\"%s\",%s,%zu,%d,%.3f,%.3f,%.3f,%.3f,", bench_group_name(row->what.group), row->what.name, row->what.memory,
+            row->what.bytes, bench.npes, row->p50, row->p5, row->p95, row->p99);
+    if (row->raw_p50 > 0) fprintf(csv, "%.3f,\"%s\"\n", row->raw_p50, row->what.raw_name);
+    else fprintf(csv, ",\n");
+    fflush(csv);
+}
+
+int bench_csv_close(const char *path)
+{
+    return close_file(csv, path);
 }
 
 /* Whole picoseconds: JSON's writer knows integers, and nobody measures less. */

@@ -7,8 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -267,4 +272,57 @@ void bench_raw_meet(const struct bench_case *what, size_t times)
         __atomic_store_n(to_peer, turn, __ATOMIC_RELEASE);
         wait_for(to_me, turn);
     }
+}
+
+/* ---- more PEs than cores ---- */
+
+/*
+ * Two threads of PE 0 on one core, that give it to each other. Where N PEs meet on C cores, each core must pass from PE to PE N / C times,
+ * whatever a library does.
+ */
+static _Atomic uint32_t baton; /* even: the first thread's turn */
+
+static void wait_for_baton(uint32_t parity)
+{
+    uint32_t seen;
+    while (((seen = atomic_load_explicit(&baton, memory_order_acquire)) & 1) != parity)
+        syscall(SYS_futex, &baton, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void pass_baton(void)
+{
+    atomic_fetch_add_explicit(&baton, 1, memory_order_release);
+    syscall(SYS_futex, &baton, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *second_runner(void *nothing)
+{
+    for (;;) {
+        wait_for_baton(1);
+        pass_baton();
+    }
+    return nothing;
+}
+
+void bench_raw_hand_over(const struct bench_case *what, size_t times)
+{
+    static bool started;
+    cpu_set_t   before, one;
+    (void)what;
+    if (bench.me != 0) return;
+    sched_getaffinity(0, sizeof before, &before);
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    if (!started) { /* it inherits the one core, and ends with the process */
+        pthread_t thread;
+        started = pthread_create(&thread, NULL, second_runner, NULL) == 0;
+        if (started) pthread_detach(thread);
+    }
+    size_t hand_overs = times * (size_t)bench.npes / (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    for (size_t i = 0; started && i < hand_overs; i += 2) {
+        pass_baton();
+        wait_for_baton(0);
+    }
+    sched_setaffinity(0, sizeof before, &before);
 }

@@ -205,7 +205,7 @@ static int write_files(void)
 {
     int bad = 0;
     if (bench.me != 0) return 0;
-    if (bench.csv_path) bad |= bench_write_csv(bench.csv_path);
+    if (bench.csv_path) bad |= bench_csv_close(bench.csv_path);
     if (bench.json_path) bad |= bench_write_json(bench.json_path);
     if (bench.plot_path) bad |= bench_write_plot(bench.plot_path);
     return bad ? 1 : 0;
@@ -214,6 +214,8 @@ static int write_files(void)
 static int measure(void)
 {
     if (get_memory() != 0) return 1;
+    bool no_csv = bench.me == 0 && bench.csv_path && bench_csv_open(bench.csv_path) != 0;
+    if (bench_largest(no_csv) > 0) return 1;
     bench_raw_open(bench.bytes_max < BENCH_PAGE ? BENCH_PAGE : bench.bytes_max);
     if (bench.me == 0) bench_print_head(stdout);
     bench_run_pt2pt();
