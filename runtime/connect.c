@@ -295,7 +295,10 @@ void shmemi_connect_close(void)
 
 /* ---- offering ---- */
 
-/* Addresses in the node's mapping, also of static data: a fork moves other pages under the program's own addresses. */
+/*
+ * Addresses in the node's mapping, also of static data: a fork moves other pages under the program's own addresses. By those the program names
+ * its variables, so a transport knows both.
+ */
 static struct shmemt_region own_region(int segment)
 {
     struct shmemi_state *state = &shmemi_state;
@@ -312,7 +315,8 @@ static struct shmemt_region own_region(int segment)
                                       .base      = state->data_map + local * state->data_stride,
                                       .bytes     = state->own_data_bytes,
                                       .fd        = state->node.node_fd,
-                                      .fd_offset = state->node.ctrl_bytes + local * state->data_stride};
+                                      .fd_offset = state->node.ctrl_bytes + local * state->data_stride,
+                                      .alias     = (void *)state->own_data_base};
     default:
         return (struct shmemt_region){.segment   = segment,
                                       .base      = state->ctrl,

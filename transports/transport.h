@@ -57,6 +57,7 @@ struct shmemt_region {
     int                fd;    /* the file behind it (memfd, dma-buf), or -1; the runtime's    */
     uint64_t           fd_offset;
     int                device; /* number of the GPU whose memory it is; 0 for host memory      */
+    void              *alias;  /* where this PE has the same bytes too, all of them; NULL: nowhere. Operations may name either. */
 };
 
 /* What a peer needs in order to reach a region: opaque to the runtime, carried by the start-up exchange. */

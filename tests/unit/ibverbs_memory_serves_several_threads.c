@@ -32,9 +32,9 @@ static void *ask(void *argument)
         char *buffer = (char *)(uintptr_t)(UINT64_C(1) << 40) + (seed >> 40) % BUFFERS * BUFFER_BYTES;
         CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, buffer, BUFFER_BYTES, SHMEMT_MEMORY_HOST, true, &local), 0);
         atomic_fetch_add(&users[local.lkey % KEYS], 1);
-        uint32_t key;
-        CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, sizeof heap, &key));
-        shmemt_ibverbs_memory_symmetric(memory, user, sizeof user, &key);
+        struct ib_local symmetric;
+        CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, sizeof heap, &symmetric));
+        shmemt_ibverbs_memory_symmetric(memory, user, sizeof user, &symmetric);
         atomic_fetch_sub(&users[local.lkey % KEYS], 1);
         shmemt_ibverbs_memory_release(memory, local.hold);
     }

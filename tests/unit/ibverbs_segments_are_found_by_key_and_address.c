@@ -38,14 +38,14 @@ static void check_keys(void)
     struct ib_memory *memory = open_memory(IBV_ATOMIC_HCA, 0);
     struct shmemt_key key, none = {.bytes = 0};
     struct ib_remote  remote;
-    uint32_t          lkey;
+    struct ib_local   at;
     CHECK_EQ_I64(shmemt_ibverbs_memory_export(memory, &heap_region, &key), 0);
     CHECK_EQ_I64(shmemt_ibverbs_memory_import(&job, 3, SHMEMT_SEGMENT_HEAP, &key, &remote), 0);
     CHECK(remote.known && remote.host);
     CHECK_EQ_U64(remote.base, (uintptr_t)heap);
     CHECK_EQ_U64(remote.bytes, sizeof heap);
-    CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, 1, &lkey));
-    CHECK_EQ_U64(remote.rkey, lkey + 1000000); /* of the same registration */
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, 1, &at));
+    CHECK_EQ_U64(remote.rkey, at.lkey + 1000000); /* of the same registration */
 
     CHECK_EQ_I64(shmemt_ibverbs_memory_import(&job, 4, SHMEMT_SEGMENT_HEAP, &key, &remote), -EINVAL);
     CHECK_EQ_I64(shmemt_ibverbs_memory_import(&job, 3, SHMEMT_SEGMENT_DATA, &key, &remote), -EINVAL);
@@ -63,29 +63,48 @@ static void check_keys(void)
     CHECK_EQ_I64(fake_registered, 0);
 }
 
+/* Static data lie in the node's mapping, and where the program has them. */
+static void check_alias(void)
+{
+    struct ib_memory    *memory = open_memory(IBV_ATOMIC_HCA, 0);
+    struct shmemt_region region = data_region;
+    struct shmemt_key    key;
+    struct ib_local      local;
+    static char          elsewhere[sizeof data];
+    region.alias = elsewhere;
+    CHECK_EQ_I64(shmemt_ibverbs_memory_export(memory, &region, &key), 0);
+    CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, elsewhere + 5, 100, SHMEMT_MEMORY_HOST, true, &local), 0);
+    CHECK(local.hold == NULL && local.address == (char *)data_region.base + 5);
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, (char *)data_region.base + 5, 100, &local));
+    CHECK(local.address == (char *)data_region.base + 5);
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, elsewhere + 1, data_region.bytes, &local)); /* one byte too far */
+    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).registrations, 0);
+    CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, data_region.bytes);
+    shmemt_ibverbs_memory_close(memory);
+}
+
 static void check_addresses(void)
 {
     struct ib_memory *memory = open_memory(IBV_ATOMIC_HCA, 0);
     struct shmemt_key key;
-    uint32_t          heap_key = 0, data_key = 0, lkey;
-    struct ib_local   local;
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap, 1, &lkey));
+    struct ib_local   local, at, heap_at = {0}, data_at = {0};
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap, 1, &at));
     CHECK_EQ_I64(shmemt_ibverbs_memory_export(memory, &heap_region, &key), 0);
     CHECK_EQ_I64(shmemt_ibverbs_memory_export(memory, &data_region, &key), 0);
-    CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, sizeof heap, &heap_key));
-    CHECK(shmemt_ibverbs_memory_symmetric(memory, data + sizeof data - 8, 8, &data_key));
-    CHECK(heap_key != data_key);
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, sizeof heap, &lkey)); /* one byte too far */
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, data + 15, 2, &lkey));          /* one too early */
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, SIZE_MAX, &lkey));
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, heap, sizeof heap, &heap_at));
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, data + sizeof data - 8, 8, &data_at));
+    CHECK(heap_at.lkey != data_at.lkey);
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, sizeof heap, &at)); /* one byte too far */
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, data + 15, 2, &at));          /* one too early */
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap + 1, SIZE_MAX, &at));
     CHECK_EQ_I64(shmemt_ibverbs_memory_local(memory, heap + 5, 100, SHMEMT_MEMORY_HOST, true, &local), 0);
-    CHECK_EQ_U64(local.lkey, heap_key);
+    CHECK_EQ_U64(local.lkey, heap_at.lkey);
     CHECK(local.hold == NULL);
     CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof heap + sizeof data - 16);
     shmemt_ibverbs_memory_unexport(memory, SHMEMT_SEGMENT_HEAP);
     shmemt_ibverbs_memory_unexport(memory, SHMEMT_SEGMENT_HEAP); /* twice is nothing */
-    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap, 1, &lkey));
-    CHECK(shmemt_ibverbs_memory_symmetric(memory, data + 16, 1, &lkey));
+    CHECK(!shmemt_ibverbs_memory_symmetric(memory, heap, 1, &at));
+    CHECK(shmemt_ibverbs_memory_symmetric(memory, data + 16, 1, &at));
     CHECK_EQ_U64(shmemt_ibverbs_memory_counts(memory).pinned_bytes, sizeof data - 16);
     shmemt_ibverbs_memory_close(memory);
     CHECK_EQ_I64(fake_registered, 0);
@@ -180,6 +199,7 @@ int main(void)
     fake_refusal = note_access;
     check_keys();
     check_addresses();
+    check_alias();
     check_access();
     check_sizes();
     check_gpu();

@@ -29,7 +29,7 @@ enum { PRIVATE_MAX = 256 };
 
 /* A segment of this PE. */
 struct segment {
-    char           *base;
+    char           *base, *alias; /* alias: the same bytes seen at another address, or NULL */
     size_t          bytes;
     struct ibv_mr  *mr;
     uint32_t        lkey;
@@ -298,6 +298,7 @@ int shmemt_ibverbs_memory_export(struct ib_memory *memory, const struct shmemt_r
             return err;
         }
         segment->base  = mine->base;
+        segment->alias = mine->alias;
         segment->bytes = mine->bytes;
         segment->lkey  = segment->mr->lkey;
         key.rkey       = segment->mr->rkey;
@@ -346,14 +347,20 @@ static bool covers(const char *base, size_t bytes, const char *address, size_t w
     return address >= base && wanted <= bytes && (size_t)(address - base) <= bytes - wanted;
 }
 
-bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, const void *address, size_t bytes, uint32_t *lkey_out)
+bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, void *address, size_t bytes, struct ib_local *local_out)
 {
     /* The heap first: most of what a program hands over lies there. */
     for (int i = 0; i < SHMEMT_SEGMENTS_MAX; i++) {
         int                   at      = (i + SHMEMT_SEGMENT_HEAP) % SHMEMT_SEGMENTS_MAX;
         const struct segment *segment = atomic_load_explicit(&memory->segments[at], memory_order_acquire);
-        if (!segment || !covers(segment->base, segment->bytes, address, bytes)) continue;
-        *lkey_out = segment->lkey; /* mr may be gone by now; the segment itself stays until close */
+        char                 *found   = address;
+        if (!segment) continue;
+        if (!covers(segment->base, segment->bytes, address, bytes)) {
+            if (!segment->alias || !covers(segment->alias, segment->bytes, address, bytes)) continue;
+            found = segment->base + ((char *)address - segment->alias);
+        }
+        /* mr may be gone by now; the segment itself stays until close */
+        *local_out = (struct ib_local){.lkey = segment->lkey, .address = found};
         return true;
     }
     return false;
@@ -501,20 +508,16 @@ static int new_hold(struct ib_memory *memory, char *address, size_t bytes, enum 
     }
     link_first(memory, hold);
     memory->counts.registrations++;
-    *local_out = (struct ib_local){.lkey = hold->mr->lkey, .hold = hold};
+    *local_out = (struct ib_local){.lkey = hold->mr->lkey, .address = address, .hold = hold};
     return 0;
 }
 
 int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t bytes, enum shmemt_memory kind, bool into,
                                 struct ib_local *local_out)
 {
-    struct ib_local local = {.hold = NULL};
-    if (shmemt_ibverbs_memory_symmetric(memory, address, bytes, &local.lkey)) {
-        *local_out = local;
-        return 0;
-    }
     uintptr_t end;
-    int       err = 0;
+    if (shmemt_ibverbs_memory_symmetric(memory, address, bytes, local_out)) return 0;
+    int err = 0;
     if (bytes == 0 || __builtin_add_overflow((uintptr_t)address, bytes, &end) || end > UINTPTR_MAX - memory->page) return -EFAULT;
     pthread_mutex_lock(&memory->lock);
     struct ib_hold *hold = find_hold(memory, address, bytes, into);
@@ -523,7 +526,7 @@ int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t 
         memory->counts.hits++;
         unlink_hold(hold);
         link_first(memory, hold);
-        *local_out = (struct ib_local){.lkey = hold->mr->lkey, .hold = hold};
+        *local_out = (struct ib_local){.lkey = hold->mr->lkey, .address = address, .hold = hold};
     } else {
         err = new_hold(memory, address, bytes, kind, into, local_out);
     }

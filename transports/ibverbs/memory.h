@@ -34,7 +34,8 @@ struct ib_remote {
 /* The right to use local memory in one operation. */
 struct ib_local {
     uint32_t        lkey;
-    struct ib_hold *hold; /* NULL: nothing to release. Else give it back when the operation has ended. */
+    char           *address; /* where the device finds it: a static variable elsewhere than the program */
+    struct ib_hold *hold;    /* NULL: nothing to release. Else give it back when the operation has ended. */
 };
 
 /* Numbers so far, for the report and statistics. */
@@ -92,8 +93,8 @@ int shmemt_ibverbs_memory_local(struct ib_memory *memory, void *address, size_t 
 size_t shmemt_ibverbs_memory_room(const struct ib_memory *memory);
 bool   shmemt_ibverbs_memory_possible(const struct ib_memory *memory, size_t bytes);
 void   shmemt_ibverbs_memory_release(struct ib_memory *memory, struct ib_hold *hold); /* NULL: nothing */
-/* Is the whole range in one segment of this PE? No system call, no lock. Then *lkey_out is its key. */
-bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, const void *address, size_t bytes, uint32_t *lkey_out);
+/* Is the whole range in one segment of this PE, by whichever address? No system call, no lock. Then *local_out is filled, without a hold. */
+bool shmemt_ibverbs_memory_symmetric(const struct ib_memory *memory, void *address, size_t bytes, struct ib_local *local_out);
 
 /* ---- rings: registered slots in place of small private memory ---- */
 

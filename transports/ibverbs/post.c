@@ -70,13 +70,13 @@ static int use_in_place(struct batch *batch, struct record *record, struct ibv_s
     if (err) return err;
     record->hold = local.hold;
     if (local.hold) batch->wants_completion = true;
-    batch_source(batch, wr, piece->local, piece->bytes, local.lkey);
+    batch_source(batch, wr, local.address, piece->bytes, local.lkey);
     return 0;
 }
 
-static bool is_symmetric(const struct verbs *verbs, const struct shmemt_piece *piece, uint32_t *lkey_out)
+static bool is_symmetric(const struct verbs *verbs, const struct shmemt_piece *piece, struct ib_local *local_out)
 {
-    return shmemt_ibverbs_memory_symmetric(verbs->memory, piece->local, piece->bytes, lkey_out);
+    return shmemt_ibverbs_memory_symmetric(verbs->memory, piece->local, piece->bytes, local_out);
 }
 
 /* ---- put ---- */
@@ -139,7 +139,7 @@ int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *re
     for (size_t i = 0; i < count; i++) {
         struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
         struct record      *record;
-        uint32_t            lkey;
+        struct ib_local     local;
         int                 err = 0;
         if (piece.bytes == 0) continue;
         struct ibv_send_wr *wr = add_request(batch, IBV_WR_RDMA_WRITE, RECORD_WRITE, remote, xfer->segment, &piece, &record);
@@ -147,8 +147,8 @@ int shmemt_ibverbs_post_add_puts(struct batch *batch, const struct ib_remote *re
             send_inline(batch, wr, &piece);
         } else if (xfer->flags & SHMEMT_XFER_COPY) {
             err = add_copy(batch, &copier, wr, record, &piece);
-        } else if (host && is_symmetric(verbs, &piece, &lkey)) {
-            batch_source(batch, wr, piece.local, piece.bytes, lkey);
+        } else if (host && is_symmetric(verbs, &piece, &local)) {
+            batch_source(batch, wr, local.address, piece.bytes, local.lkey);
             copied = false;
         } else if (small) {
             err = add_copy(batch, &copier, wr, record, &piece);
@@ -210,7 +210,7 @@ int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remot
     int parts = (int)stripes->left;
     for (int i = 0; i < parts; i++) {
         size_t                    at   = (size_t)i * each;
-        const struct shmemt_piece part = {.local         = (char *)xfer->local + at,
+        const struct shmemt_piece part = {.local         = local.address + at,
                                           .remote_offset = xfer->remote_offset + at,
                                           .bytes         = xfer->bytes - at < each ? xfer->bytes - at : each};
         post_part(link, (unsigned)i, remote, xfer->segment, &part, local.lkey, stripes, opcode, immediate);
@@ -294,11 +294,11 @@ static int add_get(struct batch *batch, const struct ib_remote *remote, const st
 {
     struct lane        *lane = batch->link->lane;
     struct record      *record;
-    uint32_t            lkey;
+    struct ib_local     local;
     struct ibv_send_wr *wr   = add_request(batch, IBV_WR_RDMA_READ, RECORD_READ, remote, xfer->segment, piece, &record);
     bool                host = xfer->local_memory == SHMEMT_MEMORY_HOST;
-    if (host && is_symmetric(lane->verbs, piece, &lkey)) {
-        batch_source(batch, wr, piece->local, piece->bytes, lkey);
+    if (host && is_symmetric(lane->verbs, piece, &local)) {
+        batch_source(batch, wr, local.address, piece->bytes, local.lkey);
         return 0;
     }
     if (!host || piece->bytes > COPY_BYTES_MAX) return use_in_place(batch, record, wr, piece, xfer, true);
