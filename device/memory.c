@@ -6,10 +6,18 @@
 
 #include "runtime/base/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LINE_BYTES = 128 };
+
+bool shmemd_memory_usable(enum shmemd_side_kind kind, char *why, size_t why_bytes)
+{
+    if (kind == SHMEMD_SIDE_CPU) return true;
+    snprintf(why, why_bytes, "this PE has none");
+    return false;
+}
 
 void *shmemd_memory_get(enum shmemd_side_kind kind, size_t bytes)
 {

@@ -45,6 +45,9 @@ void shmemd_side_close(struct shmemd_side *side);
 
 /* ---- memory that kernels of a side reach: memory.c ---- */
 
+/* Can kernels of that kind run in this PE? Else the reason, for a message. */
+bool shmemd_memory_usable(enum shmemd_side_kind kind, char *why, size_t why_bytes);
+
 /* Zeroed, at a multiple of 128; host memory. NULL: none, logged. */
 void *shmemd_memory_get(enum shmemd_side_kind kind, size_t bytes);
 void  shmemd_memory_release(enum shmemd_side_kind kind, void *memory);

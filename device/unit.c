@@ -10,6 +10,7 @@
 #include "device/proxy.h"
 #include "device/tables.h"
 #include "runtime/base/log.h"
+#include "runtime/base/report.h"
 #include "runtime/device.h"
 
 #include <assert.h>
@@ -31,11 +32,25 @@ static enum shmemd_side_kind side_of(const struct shmemd_unit *unit)
     return unit->on_cpu ? SHMEMD_SIDE_CPU : SHMEMD_SIDE_GPU;
 }
 
+/* The rest of the program may do without: so the job goes on. All PEs of a node have most often the same to say. */
+static void say_unusable(const char *why)
+{
+    if (shmemi_state.node.me != 0) return;
+    shmemi_warn("this program has kernels for a GPU, but no GPU can be used" WHY "%s" FIX
+                "run it where a GPU is, or build it with oshcc --device-on-cpu",
+                why);
+}
+
 /* Under the lock, in a running job: the side and its proxy, then the copy. 0 or a negative errno, logged. */
 static int serve_unit(struct shmemd_unit *unit)
 {
     struct shmemd_side *side = &shmemd_side_all[side_of(unit)];
-    int                 err  = 0;
+    char                why[200];
+    int                 err = 0;
+    if (!shmemd_memory_usable(side_of(unit), why, sizeof why)) {
+        say_unusable(why);
+        return 0;
+    }
     if (!side->live) err = shmemd_side_open(side, side_of(unit), sync_areas);
     if (!err) err = shmemd_proxy_start();
     if (err) return err;
@@ -105,6 +120,21 @@ static bool wanted(void)
     return some;
 }
 
+/* One line: where kernels of this PE run. */
+static void report(void)
+{
+    char why[200];
+    bool has[SHMEMD_SIDES] = {false};
+    pthread_mutex_lock(&lock);
+    for (const struct shmemd_unit *unit = units; unit; unit = unit->next) has[side_of(unit)] = true;
+    pthread_mutex_unlock(&lock);
+    if (has[SHMEMD_SIDE_GPU] && !shmemd_memory_usable(SHMEMD_SIDE_GPU, why, sizeof why))
+        shmemi_report("kernels", SHMEMI_ABSENT, "this program has some for a GPU, but no GPU can be used: %s", why);
+    else if (has[SHMEMD_SIDE_GPU]) shmemi_report("kernels", SHMEMI_PRESENT, "on the GPU of this PE");
+    else if (has[SHMEMD_SIDE_CPU]) shmemi_report("kernels", SHMEMI_PRESENT, "on threads of the CPU");
+    else shmemi_report("kernels", SHMEMI_CHOICE, "none in this PE, but in others");
+}
+
 static int start(char *sync)
 {
     int err = 0;
@@ -164,6 +194,7 @@ static void abort_kernels(int lost_pe)
 
 static const struct shmemi_device_hooks hooks = {
     .wanted    = wanted,
+    .report    = report,
     .start     = start,
     .stop      = stop,
     .finish    = finish,

@@ -21,6 +21,11 @@ bool shmemi_device_wanted(void)
     return offered && offered->wanted();
 }
 
+void shmemi_device_report(void)
+{
+    if (offered && shmemi_state.device) offered->report();
+}
+
 void shmemi_device_start(void)
 {
     /* On every PE, also one without device code, as any allocation. */

@@ -14,6 +14,8 @@
 struct shmemi_device_hooks {
     /* Is there device code in this PE, so far? Before the first exchange. */
     bool (*wanted)(void);
+    /* Its lines of the report; where any PE wants it. */
+    void (*report)(void);
     /*
      * The library runs; where any PE wants it. sync: symmetric, of SHMEMI_DEVICE_SYNC_BYTES, zero on all PEs; NULL: did not fit. 0 or a negative
      * errno, logged.
@@ -42,6 +44,9 @@ void shmemi_device_offer(const struct shmemi_device_hooks *hooks);
 
 /* For the first card. */
 bool shmemi_device_wanted(void);
+
+/* In start-up, before the report is printed. */
+void shmemi_device_report(void);
 
 /* Collective, once the library runs, if shmemi_state.device. Ends the job where it cannot. */
 void shmemi_device_start(void);

@@ -547,6 +547,7 @@ static int set_up(int options_failed)
     state->sleep_ns = state->silent_writers ? SLEEP_POSTED_NS : SLEEP_NS;
     shmemi_wait_signal_install();
     shmemi_service_await_listener();
+    shmemi_device_report();
     say_hello();
     return 0;
 }

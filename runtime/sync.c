@@ -18,6 +18,7 @@
 
 #include "runtime/coll/coll.h"
 #include "runtime/coll/hier.h"
+#include "runtime/device.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -240,6 +241,7 @@ void shmemi_sync_team(const char *call, struct shmemi_team *team)
 /* The quiet of a barrier: on mapped routes the meeting that follows does what is left of it. */
 static void complete_default(void)
 {
+    if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet(); /* what kernels have left in the ring */
     if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(&shmemi_state.ctx_default, SHMEMT_ALL_PES);
 }
 

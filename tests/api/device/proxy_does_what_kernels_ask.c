@@ -100,6 +100,7 @@ static void atomics(struct thread *self, uint64_t *sum64, uint32_t *sum32)
     CHECK((kernel_do(amo(SHMEMD_ATOMIC_OR, &bits64, 8, 0, bit, 0, 1)) & bit) == 0);
     CHECK((kernel_do(amo(SHMEMD_ATOMIC_FETCH, &bits64, 8, 0, 0, 0, 1)) & bit) != 0);
     kernel_do(amo(SHMEMD_ATOMIC_XOR, &bits64, 8, 0, bit, 0, 0));
+    kernel_do(kernel_request(SHMEMD_OP_FENCE, 0, NULL, NULL, 0));
     CHECK((kernel_do(amo(SHMEMD_ATOMIC_AND, &bits64, 8, 0, ~bit, 0, 1)) & bit) == 0);
 }
 
