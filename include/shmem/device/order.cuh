@@ -12,7 +12,7 @@
 
 SHMEMD_SLOW void shmemd_post_order(int op, int ctx, const char *call)
 {
-    struct shmemd_place      nowhere = {NULL, -1, 0, 0};
+    struct shmemd_place      nowhere = {NULL, shmemd_self()->my_pe, 0, 0};
     struct shmemd_descriptor d       = shmemd_describe(op, ctx, &nowhere, 0);
 
     shmemd_post(&d, call);
