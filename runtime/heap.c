@@ -41,6 +41,7 @@ static uint64_t             sequence, history; /* number and hash of the calls s
 
 int shmemi_heap_init(void)
 {
+    shmemi_pages_forget();
     sequence = history = 0;
     allocator          = shmemi_alloc_create(shmemi_state.all_heap_bytes);
     if (allocator) return 0;

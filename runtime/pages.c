@@ -417,12 +417,40 @@ static bool may_populate(const void *address, size_t missing)
     return !shmemi_pages_room_is_short(missing + POPULATE_CHECK_BYTES) || is_hugetlb(address);
 }
 
+/*
+ * Pages that were populated lately, by number: programs free and allocate the same small blocks again and again, and asking the kernel each time costs more
+ * than all the rest of the call. A page stays: nobody gives heap pages back before the end, and one that was swapped out comes back by itself.
+ */
+enum { KNOWN_PAGES = 1024, KNOWN_PAGES_ASKED = 16 };
+static _Atomic uintptr_t known[KNOWN_PAGES];
+
+void shmemi_pages_forget(void)
+{
+    for (size_t i = 0; i < KNOWN_PAGES; i++) atomic_store_explicit(&known[i], 0, memory_order_relaxed);
+}
+
+/* Relaxed, here and below: an entry speaks for itself, and a lost one costs a look. */
+static bool all_known(uintptr_t first, size_t pages)
+{
+    if (pages > KNOWN_PAGES_ASKED) return false;
+    for (size_t i = 0; i < pages; i++)
+        if (atomic_load_explicit(&known[(first + i) % KNOWN_PAGES], memory_order_relaxed) != first + i) return false;
+    return true;
+}
+
+static void make_known(uintptr_t first, size_t pages)
+{
+    for (size_t i = 0; i < pages && i < KNOWN_PAGES; i++)
+        atomic_store_explicit(&known[(first + i) % KNOWN_PAGES], first + i, memory_order_relaxed);
+}
+
 int shmemi_pages_populate(void *address, size_t bytes)
 {
     size_t page_bytes = small_page_bytes();
     char  *begin      = (char *)((uintptr_t)address & ~(uintptr_t)(page_bytes - 1));
     char  *end        = begin + shmemi_round_up((size_t)((char *)address + bytes - begin), page_bytes);
-    size_t missing    = 0;
+    size_t missing = 0, pages = (size_t)(end - begin) / page_bytes;
+    if (all_known((uintptr_t)begin / page_bytes, pages)) return 0;
     for (char *at = begin; at < end; at += POPULATE_CHUNK_BYTES) {
         size_t chunk = (size_t)(end - at) < POPULATE_CHUNK_BYTES ? (size_t)(end - at) : POPULATE_CHUNK_BYTES;
         missing += missing_bytes(at, chunk, page_bytes);
@@ -439,6 +467,7 @@ int shmemi_pages_populate(void *address, size_t bytes)
         if (err) return err;
         missing -= missing_here < missing ? missing_here : missing;
     }
+    make_known((uintptr_t)begin / page_bytes, pages);
     return 0;
 }
 

@@ -33,6 +33,9 @@ int shmemi_pages_create(int mode, size_t heap_bytes, size_t total_bytes, struct 
  */
 int shmemi_pages_populate(void *address, size_t bytes);
 
+/* Another file lies at the addresses that were populated. */
+void shmemi_pages_forget(void);
+
 /* What this machine and its limits can still give. */
 struct shmemi_pages_room {
     uint64_t bytes;     /* the smallest of the limits below                             */

@@ -55,6 +55,8 @@ static void check_beyond_the_end(void)
     CHECK(store_raises_sigbus(map + 6 * page));
     munmap(map, 8 * page);
     close(fd);
+    CHECK_EQ_I64(shmemi_pages_populate(map, page), 0); /* remembered, until it is told that the file is gone */
+    shmemi_pages_forget();
     CHECK_EQ_I64(shmemi_pages_populate(map, page), -ENOMEM); /* not mapped at all */
 }
 
