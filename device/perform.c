@@ -176,8 +176,10 @@ static void amo(const struct shmemd_side *side, const struct shmemd_descriptor *
 
 void shmemd_perform(struct shmemd_side *side, const struct shmemd_descriptor *d, uint64_t *value)
 {
-    if (d->pe < 0 || d->pe >= shmemi_state.npes) no_sense(d, "no such PE");
-    switch (d->op & SHMEMD_OP_MASK) {
+    int  op       = d->op & SHMEMD_OP_MASK;
+    bool names_pe = op != SHMEMD_OP_FENCE && op != SHMEMD_OP_QUIET;
+    if (names_pe && (d->pe < 0 || d->pe >= shmemi_state.npes)) no_sense(d, "no such PE");
+    switch (op) {
     case SHMEMD_OP_PUT:
         pshmem_ctx_putmem_nbi(context_of(d), remote_of(side, d, d->bytes), local_of(side, d), d->bytes, d->pe);
         break;

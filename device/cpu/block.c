@@ -237,6 +237,13 @@ void shmemx_cpu_yield(void)
     give_way(worker);
 }
 
+void shmemx_cpu_breathe(void)
+{
+    enum { TIMES = 64 };
+    struct shmemd_cpu_worker *worker = shmemd_cpu_worker;
+    if (worker && worker->current && ++worker->breaths % TIMES == 0) shmemx_cpu_yield();
+}
+
 int shmemx_cpu_syncthreads(enum shmemx_cpu_vote vote, int predicate)
 {
     struct shmemd_cpu_worker *worker = worker_of_kernel("__syncthreads");

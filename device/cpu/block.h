@@ -55,8 +55,9 @@ struct shmemd_cpu_worker {
     size_t                    live, at_block;
     size_t                    hold, hold_last; /* those whose predicate holds: so far, and at the last barrier */
     size_t                    live_last;
-    size_t                    idle;  /* turns in a row in which somebody only waited */
-    size_t                    rests; /* times in a row that the whole block did      */
+    size_t                    idle;    /* turns in a row in which somebody only waited */
+    size_t                    rests;   /* times in a row that the whole block did      */
+    unsigned                  breaths; /* shmemx_cpu_breathe */
     struct shmemd_cpu_stack  *free_stacks;
     void                     *shared; /* dynamic shared memory, or NULL */
 };

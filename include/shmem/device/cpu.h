@@ -72,6 +72,9 @@ static inline int shmemd_in_kernel(void)
 /* To be called in each turn of a loop that waits. */
 void shmemx_cpu_yield(void);
 
+/* The same, every 64th time: for what may be in such a loop. */
+void shmemx_cpu_breathe(void);
+
 /* Print a message with the place of the calling thread, and abort. */
 void shmemx_cpu_trap(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

@@ -125,22 +125,23 @@ template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits, int width
 
 /* ---- atomics --------------------------------------------------------------------------------------------------------- */
 
-/* Without an order, as in CUDA. A turn for others now and then, or a loop over an atomic that waits for them would not end. */
-static inline void shmemx_cpu_atomic_done()
-{
-    static thread_local unsigned calls;
-    if (++calls % 64 == 0 && shmemx_cpu_self()) shmemx_cpu_yield();
-}
+/* Without an order, as in CUDA; fences give one, which ThreadSanitizer does not see, so for it they order themselves. */
+#ifdef __SANITIZE_THREAD__
+#define SHMEMX_CPU_ORDER __ATOMIC_ACQ_REL
+#else
+#define SHMEMX_CPU_ORDER __ATOMIC_RELAXED
+#endif
 
+/* Now and then others get a turn, or a loop over an atomic that waits for them would not end. */
 template <class T, class Change> T shmemx_cpu_atomic(T *address, Change change)
 {
     T old;
     __atomic_load(address, &old, __ATOMIC_RELAXED);
     for (;;) {
         T changed = change(old);
-        if (__atomic_compare_exchange(address, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+        if (__atomic_compare_exchange(address, &old, &changed, false, SHMEMX_CPU_ORDER, __ATOMIC_RELAXED)) break;
     }
-    shmemx_cpu_atomic_done();
+    shmemx_cpu_breathe();
     return old;
 }
 
