@@ -178,4 +178,40 @@ static inline void shmemt_mapped_fetched(const struct shmemt_amo *amo, uint64_t 
     shmemt_mapped_done(amo->done);
 }
 
+/* ---- in this PE's own memory: its operations to itself, and what messages of peers ask for ---- */
+
+/* Who sleeps on what a CPU has just changed here? */
+static inline void shmemt_mapped_wake(const struct shmemt_job *job, const void *address, size_t bytes)
+{
+    if (job->wake) job->wake(job->local_of[job->my_pe], address, bytes);
+}
+
+/* Do it at once; base: of the region as this PE addresses it. */
+static inline void shmemt_mapped_xfer_self(const struct shmemt_job *job, enum shmemt_mapped_direction direction, char *base,
+                                           const struct shmemt_xfer *xfer)
+{
+    shmemt_mapped_xfer(direction, base, xfer);
+    if (direction == SHMEMT_MAPPED_PUT) {
+        atomic_thread_fence(memory_order_release); /* before what comes after this put; pairs with the reader's acquire */
+        for (size_t i = 0; i < shmemt_mapped_pieces(xfer); i++) {
+            struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
+            if (piece.bytes > 0) shmemt_mapped_wake(job, base + piece.remote_offset, piece.bytes);
+        }
+    }
+    shmemt_mapped_done(xfer->done);
+}
+
+/* The word's old value. */
+static inline uint64_t shmemt_mapped_update(const struct shmemt_job *job, char *word, const struct shmemt_amo *amo)
+{
+    uint64_t old = shmemt_mapped_amo(word, amo);
+    if (amo->op != SHMEMT_AMO_FETCH) shmemt_mapped_wake(job, word, amo->bytes);
+    return old;
+}
+
+static inline void shmemt_mapped_amo_self(const struct shmemt_job *job, char *base, const struct shmemt_amo *amo)
+{
+    shmemt_mapped_fetched(amo, shmemt_mapped_update(job, base + amo->remote_offset, amo));
+}
+
 #endif

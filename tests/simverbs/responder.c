@@ -133,25 +133,6 @@ static void drop_landing(struct sim_qp *qp, struct sim_landing **link)
     free(l);
 }
 
-bool sim_responder_land(struct sim_qp *qp)
-{
-    struct passed passed   = {.any = false};
-    unsigned      eligible = 0;
-
-    for (struct sim_landing *l = qp->landings; l; l = l->next) eligible += may_land(&passed, l);
-    if (eligible == 0) return false;
-    unsigned pick = sim_options.chaos ? sim_random_below(eligible) : 0;
-    passed        = (struct passed){.any = false};
-    for (struct sim_landing **link = &qp->landings; *link; link = &(*link)->next) {
-        if (!may_land(&passed, *link) || pick-- > 0) continue;
-        sim_schedule_busy();
-        if (!land(qp, *link)) return (*link)->begun;
-        drop_landing(qp, link);
-        return true;
-    }
-    return false;
-}
-
 static void finish_atomic(void)
 {
     struct sim_qp *qp = atomic_owner;
@@ -164,6 +145,30 @@ static void finish_atomic(void)
             return;
         }
     }
+}
+
+bool sim_responder_land(struct sim_qp *qp)
+{
+    struct passed passed   = {.any = false};
+    unsigned      eligible = 0;
+
+    for (struct sim_landing *l = qp->landings; l; l = l->next) eligible += may_land(&passed, l);
+    if (eligible == 0) return false;
+    unsigned pick = sim_options.chaos ? sim_random_below(eligible) : 0;
+    passed        = (struct passed){.any = false};
+    for (struct sim_landing **link = &qp->landings; *link; link = &(*link)->next) {
+        if (!may_land(&passed, *link) || pick-- > 0) continue;
+        sim_schedule_busy();
+        if (land(qp, *link)) {
+            drop_landing(qp, link);
+            return true;
+        }
+        if ((*link)->begun) return true;
+        if (atomic_owner != qp) return false;
+        finish_atomic(); /* an atomic of this queue pair waits for another one, which nobody else would end */
+        return true;
+    }
+    return false;
 }
 
 static void land_all(struct sim_qp *qp)

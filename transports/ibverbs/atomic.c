@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WANTS_VALUE = 0x80 };
-
 void shmemt_ibverbs_atomic_result(void *fetch, unsigned bytes, uint64_t value)
 {
     uint32_t half = (uint32_t)value; /* the low bytes, whatever the byte order here */
@@ -25,23 +23,21 @@ void shmemt_ibverbs_atomic_result(void *fetch, unsigned bytes, uint64_t value)
 
 /* ---- by the target's CPU ---- */
 
-static int send_message(struct lane *lane, struct link *link, const struct shmemt_amo *amo)
+static int send_message(struct link *link, const struct shmemt_amo *amo)
 {
-    struct batch         batch;
-    const struct message message = {
+    struct batch   batch;
+    struct message message = {
         .kind    = MESSAGE_AMO,
         .segment = (uint8_t)amo->segment,
         .op      = (uint8_t)amo->op,
-        .small   = (uint8_t)(amo->bytes | (amo->fetch ? WANTS_VALUE : 0)),
+        .small   = (uint8_t)(amo->bytes | (amo->fetch ? MESSAGE_WANTS_VALUE : 0)),
         .offset  = amo->remote_offset,
         .value   = amo->value,
         .compare = amo->compare,
     };
     if (!message_window_open(link, 1)) return -EAGAIN;
-    if (!queue_has_room(link, &link->queues[0], 1)) {
-        if (lane->in_flight >= lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
-        return -EAGAIN;
-    }
+    int err = shmemt_ibverbs_queue_room(link, &link->queues[0], 1);
+    if (err) return err;
     batch_begin(&batch, link, 0);
     shmemt_ibverbs_message_add(&batch, &message, amo->fetch, amo->bytes, amo->done);
     shmemt_ibverbs_queue_post(&batch);
@@ -177,11 +173,27 @@ static void end_loop(struct lane *lane, struct loop *loop)
 }
 
 /* false: no room now. */
+static bool post_signal(struct lane *lane, struct loop *loop)
+{
+    struct batch           batch;
+    const struct ib_remote remote = {.base = loop->remote - loop->amo.remote_offset, .rkey = loop->rkey};
+    batch_begin(&batch, loop->link, 0);
+    if (shmemt_ibverbs_atomic_add_signal(&batch, &remote, &loop->amo) != 0) return false;
+    struct record *record  = (struct record *)(uintptr_t)batch.wr[0].wr_id;
+    record->kind           = RECORD_SIGNAL;
+    record->loop           = loop;
+    batch.wants_completion = true;
+    ibv_req_notify_cq(lane->cq, 0);
+    shmemt_ibverbs_queue_post(&batch);
+    return true;
+}
+
 static bool post_step(struct lane *lane, struct loop *loop)
 {
     struct batch   batch;
     struct record *record;
     if (!queue_has_room(loop->link, &loop->link->queues[0], 1)) return false;
+    if (loop->signal) return post_signal(lane, loop);
     batch_begin(&batch, loop->link, 0);
     struct ibv_send_wr *wr = add_atomic(&batch, loop->read ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD, RECORD_LOOP,
                                         loop->remote, loop->rkey, &record);
@@ -250,6 +262,13 @@ static bool loops_are_there(struct lane *lane)
     return lane->loops;
 }
 
+static void begin_loop(struct lane *lane, struct link *link)
+{
+    lane->free_loops = lane->free_loops->next;
+    link->loops++;
+    lane->active_loops++;
+}
+
 static int start_loop(struct lane *lane, struct link *link, const struct ib_remote *remote, const struct shmemt_amo *amo)
 {
     uint64_t offset = amo->remote_offset & ~(uint64_t)7;
@@ -260,23 +279,51 @@ static int start_loop(struct lane *lane, struct link *link, const struct ib_remo
     const unsigned at   = (unsigned)(amo->remote_offset & 7);
     const uint16_t one  = 1;
     bool           low  = *(const uint8_t *)&one == 1; /* little-endian: the first byte is the lowest */
-    lane->free_loops    = loop->next;
-    *loop               = (struct loop){
-                      .link   = link,
-                      .amo    = *amo,
-                      .remote = remote->base + offset,
-                      .rkey   = remote->rkey,
-                      .shift  = amo->bytes == 8 ? 0 : 8 * (low ? at : 4 - at),
+    begin_loop(lane, link);
+    *loop = (struct loop){
+        .link   = link,
+        .amo    = *amo,
+        .remote = remote->base + offset,
+        .rkey   = remote->rkey,
+        .shift  = amo->bytes == 8 ? 0 : 8 * (low ? at : 4 - at),
     };
-    if (!post_step(lane, loop)) {
-        loop->link       = NULL;
-        loop->next       = lane->free_loops;
-        lane->free_loops = loop;
-        return -EAGAIN;
-    }
-    link->loops++;
-    lane->active_loops++;
-    return 0;
+    if (post_step(lane, loop)) return 0;
+    free_loop(lane, loop);
+    return -EAGAIN;
+}
+
+/* ---- signals by the device that wait for their data ---- */
+
+struct loop *shmemt_ibverbs_atomic_hold_signal(struct link *link, const struct ib_remote *remote, const struct shmemt_amo *signal)
+{
+    struct lane *lane = link->lane;
+    if (!loops_are_there(lane) || !lane->free_loops) return NULL;
+    struct loop *loop = lane->free_loops;
+    begin_loop(lane, link);
+    *loop = (struct loop){
+        .link   = link,
+        .amo    = {.segment       = signal->segment,
+                   .remote_offset = signal->remote_offset,
+                   .op            = signal->op,
+                   .bytes         = 8,
+                   .value         = signal->value},
+        .remote = remote->base + signal->remote_offset,
+        .rkey   = remote->rkey,
+        .signal = true,
+    };
+    ibv_req_notify_cq(lane->cq, 0); /* who goes away now leaves it to the progress thread */
+    return loop;
+}
+
+void shmemt_ibverbs_atomic_release_signal(struct lane *lane, struct loop *loop)
+{
+    loop->next          = lane->waiting_loops;
+    lane->waiting_loops = loop;
+}
+
+void shmemt_ibverbs_atomic_drop_signal(struct lane *lane, struct loop *loop)
+{
+    free_loop(lane, loop);
 }
 
 /* ---- the slot ---- */
@@ -286,12 +333,10 @@ static int amo_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     struct link *link;
     int          err = post_link(lane, pe, &link);
     if (err) return err;
-    if (!lane->verbs->nic) return send_message(lane, link, amo);
+    if (!lane->verbs->nic) return send_message(link, amo);
     if (!is_one_step(amo)) return start_loop(lane, link, remote, amo);
-    if (!queue_has_room(link, &link->queues[0], 1)) {
-        if (lane->in_flight >= lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
-        return -EAGAIN;
-    }
+    err = shmemt_ibverbs_queue_room(link, &link->queues[0], 1);
+    if (err) return err;
     return post_one_step(link, remote, amo);
 }
 
@@ -308,7 +353,7 @@ int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *base, int pe, const struct shme
     if (!err && !remote->host && !verbs->nic) err = -EINVAL; /* no CPU updates a word of GPU memory */
     if (err) return err;
     if (post_is_self(verbs, pe, amo->segment)) {
-        shmemt_ibverbs_post_update_self(verbs, amo);
+        shmemt_mapped_amo_self(verbs->job, verbs->mine[amo->segment].base, amo);
         return 0;
     }
     shmemi_latch_take(&lane->lock);

@@ -49,6 +49,7 @@ static const char *operation_name(const struct record *record)
     case RECORD_MESSAGE: return "message";
     case RECORD_ATOMIC:
     case RECORD_LOOP: return "atomic";
+    case RECORD_SIGNAL: return "signal";
     case RECORD_FLUSH: return "flush";
     case RECORD_ANSWER: return "answer";
     }
@@ -110,7 +111,7 @@ void shmemt_ibverbs_failure_look(struct lane *lane)
     enum { SILENT_MS = 1000 };
     int64_t now = shmemt_ibverbs_failure_now();
     for (struct link *link = lane->dirty; link; link = link->next_dirty) {
-        if (link->state != LINK_READY || link->acknowledged == link->next) continue;
+        if (link->state != LINK_READY || message_all_answered(link)) continue;
         if (link->heard_ns == 0 || link->heard != link->acknowledged) {
             link->heard_ns = now;
             link->heard    = link->acknowledged;

@@ -6,13 +6,16 @@
  *
  *     SET, ADD   index of a signal word (6 bits), value (24 bits)
  *     COUNT      so many numbered messages of the link have been applied (30 bits)
- *     PART       one part of a striped put is there: number of that put (30 bits)
+ *     PART       one part of the data of a counted signal is there: number of that signal (30 bits)
  *
  * A word gets its index on first use, by a message ahead of the write; the table is as large as an index can tell, and a new word takes
  * the place of an old one. A signal whose value does not fit follows the write as a message on the same queue pair.
  *
  * Messages and signals are numbered from 0, round 2^32. The target answers once after each turn of progress(), with the count of what it has
  * applied: an empty write with an immediate, or the value that a message asked for. Answers have room kept in the send queue.
+ *
+ * Without order (POSTERN_IB_UNORDERED) a count says how many have been applied, not which; a word keeps its index, and is used once the target has answered
+ * that it knows it.
  */
 #include "transports/ibverbs/verbs.h"
 
@@ -20,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WANTS_VALUE = 0x80 };
 enum immediate_kind { IMMEDIATE_SET, IMMEDIATE_ADD, IMMEDIATE_COUNT, IMMEDIATE_PART };
 enum { KIND_SHIFT = 30, INDEX_SHIFT = 24, INDEX_MASK = WORDS - 1, VALUE_BITS = 24 };
 #define REST_MASK ((1u << KIND_SHIFT) - 1)
@@ -39,17 +41,33 @@ static void add_send(struct batch *batch, const struct message *message, enum re
 
 void shmemt_ibverbs_message_count(struct link *link)
 {
-    link->sent[link->next % WINDOW] = (struct sent){0};
+    link->sent[link->next % WINDOW] = (struct sent){.number = link->next};
     link->next++;
 }
 
-void shmemt_ibverbs_message_add(struct batch *batch, const struct message *message, void *fetch, unsigned bytes,
-                                _Atomic uint32_t *done)
+void shmemt_ibverbs_message_add(struct batch *batch, struct message *message, void *fetch, unsigned bytes, _Atomic uint32_t *done)
 {
     struct link *link = batch->link;
+    message->number   = link->next;
     add_send(batch, message, RECORD_MESSAGE);
-    link->sent[link->next % WINDOW] = (struct sent){.fetch = fetch, .done = done, .bytes = (uint8_t)bytes};
+    link->sent[link->next % WINDOW] = (struct sent){.number = link->next, .fetch = fetch, .done = done, .bytes = (uint8_t)bytes};
     link->next++;
+    if (fetch) link->fetching++;
+}
+
+void shmemt_ibverbs_message_signal(struct batch *batch, const struct shmemt_amo *signal, unsigned parts, uint32_t number,
+                                   struct message *message_out)
+{
+    *message_out = (struct message){
+        .kind    = MESSAGE_SIGNAL,
+        .segment = (uint8_t)signal->segment,
+        .op      = (uint8_t)signal->op,
+        .small   = (uint8_t)parts,
+        .offset  = signal->remote_offset,
+        .value   = signal->value,
+        .compare = number & REST_MASK,
+    };
+    shmemt_ibverbs_message_add(batch, message_out, NULL, 0, NULL);
 }
 
 uint32_t shmemt_ibverbs_message_part(uint32_t number)
@@ -57,22 +75,59 @@ uint32_t shmemt_ibverbs_message_part(uint32_t number)
     return htonl((uint32_t)IMMEDIATE_PART << KIND_SHIFT | (number & REST_MASK));
 }
 
+/* ---- signals by an immediate ---- */
+
+static unsigned index_of(const struct shmemt_amo *signal)
+{
+    uint64_t number = signal->remote_offset / 8;
+    return (unsigned)(number ^ number >> 6 ^ number >> 12 ^ (unsigned)signal->segment * 7) & INDEX_MASK;
+}
+
+static bool is_word(const struct word *word, const struct shmemt_amo *signal)
+{
+    return word->segment == signal->segment && word->offset == signal->remote_offset;
+}
+
+static void add_word(struct batch *batch, const struct shmemt_amo *signal, struct message *word_out)
+{
+    unsigned     index = index_of(signal);
+    struct word *word  = &batch->link->words_out[index];
+    bool         asks  = batch->link->lane->verbs->unordered;
+    *word              = (struct word){.segment = signal->segment, .offset = signal->remote_offset};
+    *word_out          = (struct message){.kind    = MESSAGE_WORD,
+                                          .segment = (uint8_t)signal->segment,
+                                          .small   = (uint8_t)(index | (asks ? MESSAGE_WANTS_VALUE : 0)),
+                                          .offset  = signal->remote_offset};
+    shmemt_ibverbs_message_add(batch, word_out, asks ? &word->known : NULL, sizeof word->known, NULL);
+}
+
+static uint32_t immediate_of(const struct shmemt_amo *signal)
+{
+    enum immediate_kind kind = signal->op == SHMEMT_AMO_ADD ? IMMEDIATE_ADD : IMMEDIATE_SET;
+    return htonl((uint32_t)kind << KIND_SHIFT | index_of(signal) << INDEX_SHIFT | (uint32_t)signal->value);
+}
+
 bool shmemt_ibverbs_message_immediate(struct batch *batch, const struct shmemt_amo *signal, struct message *word_out,
                                       uint32_t *immediate_out)
 {
     if (signal->value >> VALUE_BITS) return false;
-    uint64_t     number = signal->remote_offset / 8;
-    unsigned     index  = (unsigned)(number ^ number >> 6 ^ number >> 12 ^ (unsigned)signal->segment * 7) & INDEX_MASK;
-    struct word *word   = &batch->link->words_out[index];
-    if (word->segment != signal->segment || word->offset != signal->remote_offset) {
-        *word     = (struct word){.segment = signal->segment, .offset = signal->remote_offset};
-        *word_out = (struct message){
-            .kind = MESSAGE_WORD, .segment = (uint8_t)signal->segment, .small = (uint8_t)index, .offset = signal->remote_offset};
-        shmemt_ibverbs_message_add(batch, word_out, NULL, 0, NULL);
-    }
-    enum immediate_kind kind = signal->op == SHMEMT_AMO_ADD ? IMMEDIATE_ADD : IMMEDIATE_SET;
-    *immediate_out           = htonl((uint32_t)kind << KIND_SHIFT | index << INDEX_SHIFT | (uint32_t)signal->value);
+    if (!is_word(&batch->link->words_out[index_of(signal)], signal)) add_word(batch, signal, word_out);
+    *immediate_out = immediate_of(signal);
     return true;
+}
+
+bool shmemt_ibverbs_message_known(struct link *link, const struct shmemt_amo *signal, uint32_t *immediate_out)
+{
+    const struct word *word = &link->words_out[index_of(signal)];
+    if (signal->value >> VALUE_BITS || !is_word(word, signal) || !word->known) return false;
+    *immediate_out = immediate_of(signal);
+    return true;
+}
+
+/* A word keeps its place: an immediate that names it may still be under way when the next message has arrived. */
+void shmemt_ibverbs_message_teach(struct batch *batch, const struct shmemt_amo *signal, struct message *word_out)
+{
+    if (batch->link->words_out[index_of(signal)].segment < 0) add_word(batch, signal, word_out);
 }
 
 /* ---- serving ---- */
@@ -101,9 +156,15 @@ static uint64_t update(struct verbs *verbs, const struct shmemt_amo *amo)
     char *word = place(verbs, (unsigned)amo->segment, amo->remote_offset, amo->bytes);
     if (!word) return 0;
     /* The update releases. What it vouches for was written by the device before it told us of this message. */
-    uint64_t old = shmemt_mapped_amo(word, amo);
-    if (amo->op != SHMEMT_AMO_FETCH) shmemt_ibverbs_progress_wake(verbs, word, amo->bytes);
-    return old;
+    return shmemt_mapped_update(verbs->job, word, amo);
+}
+
+static void answer(struct link *link, const struct message *message, uint64_t value)
+{
+    if (link->answers_end - link->answers_begin >= WINDOW) return; /* more than a peer may ask */
+    link->answers[link->answers_end % WINDOW].value  = value;
+    link->answers[link->answers_end % WINDOW].number = message->number + 1;
+    link->answers_end++;
 }
 
 static void serve_amo(struct link *link, const struct message *message)
@@ -116,14 +177,11 @@ static void serve_amo(struct link *link, const struct message *message)
            .bytes         = message->small & 0x0f,
            .value         = message->value,
            .compare       = message->compare,
-           .fetch         = message->small & WANTS_VALUE ? &unused : NULL, /* makes SET a swap */
+           .fetch         = message->small & MESSAGE_WANTS_VALUE ? &unused : NULL, /* makes SET a swap */
     };
     if (amo.bytes != 4 && amo.bytes != 8) return;
     uint64_t old = update(link->lane->verbs, &amo);
-    if (!amo.fetch || link->answers_end - link->answers_begin >= WINDOW) return;
-    link->answers[link->answers_end % WINDOW].value  = old;
-    link->answers[link->answers_end % WINDOW].number = link->applied + 1;
-    link->answers_end++;
+    if (amo.fetch) answer(link, message, old);
 }
 
 static void serve_signal(struct link *link, int segment, uint64_t offset, enum shmemt_amo_op op, uint64_t value)
@@ -132,7 +190,21 @@ static void serve_signal(struct link *link, int segment, uint64_t offset, enum s
     update(link->lane->verbs, &signal);
 }
 
-/* ---- striped signals ---- */
+/* ---- counted signals ---- */
+
+/* The place of a counted signal, made by the first that is heard of it. NULL: more than a peer may have under way. */
+static struct gathered *gathered_of(struct link *link, uint32_t number)
+{
+    struct gathered *free = NULL;
+    for (unsigned i = 0; i < STRIPED; i++) {
+        struct gathered *gathered = &link->gathered[(number + i) % STRIPED];
+        bool             used     = gathered->seen > 0 || gathered->wanted > 0;
+        if (used && gathered->number == number) return gathered;
+        if (!used && !free) free = gathered;
+    }
+    if (free) *free = (struct gathered){.number = number};
+    return free;
+}
 
 static void gather(struct link *link, struct gathered *gathered)
 {
@@ -145,22 +217,24 @@ static void gather(struct link *link, struct gathered *gathered)
 
 static void serve_striped(struct link *link, const struct message *message)
 {
-    struct gathered *gathered = &link->gathered[message->number % STRIPED];
-    gathered->wanted          = message->small;
-    gathered->position        = link->applied;
-    gathered->signal          = (struct shmemt_amo){.segment       = message->segment,
-                                                    .remote_offset = message->offset,
-                                                    .op            = (enum shmemt_amo_op)message->op,
-                                                    .bytes         = 8,
-                                                    .value         = message->value};
+    struct gathered *gathered = gathered_of(link, (uint32_t)message->compare & REST_MASK);
+    if (!gathered) return;
+    gathered->wanted   = message->small;
+    gathered->position = link->applied;
+    gathered->signal   = (struct shmemt_amo){.segment       = message->segment,
+                                             .remote_offset = message->offset,
+                                             .op            = (enum shmemt_amo_op)message->op,
+                                             .bytes         = 8,
+                                             .value         = message->value};
     link->held++;
     gather(link, gathered);
 }
 
-/* What may be acknowledged: all before the first message that waits for parts. */
+/* What may be acknowledged: all before the first message that waits for parts. Without order: how many, whichever. */
 static uint32_t settled_count(const struct link *link)
 {
     uint32_t count = link->applied;
+    if (link->lane->verbs->unordered) return count - link->held;
     for (int i = 0; link->held > 0 && i < STRIPED; i++)
         if (link->gathered[i].wanted > 0 && (int32_t)(link->gathered[i].position - count) < 0) count = link->gathered[i].position;
     return count;
@@ -168,20 +242,20 @@ static uint32_t settled_count(const struct link *link)
 
 /* ---- answers that come back ---- */
 
+/* An older count than what is known seems to be far ahead, beyond what was sent. */
 static void take_count(struct link *link, uint32_t number)
 {
-    if (number - link->acknowledged > link->next - link->acknowledged) return;
-    for (; link->acknowledged != number; link->acknowledged++) link->sent[link->acknowledged % WINDOW] = (struct sent){0};
+    if (number - link->acknowledged <= link->next - link->acknowledged) link->acknowledged = number;
 }
 
 static void take_value(struct link *link, uint32_t number, uint64_t value, uint32_t count)
 {
-    if (number - link->acknowledged > link->next - link->acknowledged) return;
-    struct sent sent                        = link->sent[(number - 1) % WINDOW];
-    link->sent[(number - 1) % WINDOW].fetch = NULL;
-    if (sent.fetch) {
-        shmemt_ibverbs_atomic_result(sent.fetch, sent.bytes, value);
-        shmemt_mapped_done(sent.done);
+    struct sent *sent = &link->sent[(number - 1) % WINDOW];
+    if (sent->fetch && sent->number == number - 1) {
+        shmemt_ibverbs_atomic_result(sent->fetch, sent->bytes, value);
+        sent->fetch = NULL;
+        link->fetching--;
+        shmemt_mapped_done(sent->done);
     }
     take_count(link, count);
 }
@@ -210,6 +284,7 @@ void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t by
         break;
     case MESSAGE_WORD:
         link->words_in[message.small & INDEX_MASK] = (struct word){.segment = message.segment, .offset = message.offset};
+        if (message.small & MESSAGE_WANTS_VALUE) answer(link, &message, 1);
         break;
     default: break; /* of nothing that is known here */
     }
@@ -217,11 +292,18 @@ void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t by
     owe(link);
 }
 
+static void serve_part(struct link *link, uint32_t number)
+{
+    struct gathered *gathered = gathered_of(link, number);
+    if (!gathered) return;
+    gathered->seen++;
+    gather(link, gathered);
+}
+
 void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t network)
 {
     uint32_t           immediate = ntohl(network);
     const struct word *word      = &link->words_in[immediate >> INDEX_SHIFT & INDEX_MASK];
-    struct gathered   *part      = &link->gathered[immediate % STRIPED];
     uint64_t           value     = immediate & ((1u << VALUE_BITS) - 1);
     switch (immediate >> KIND_SHIFT) {
     case IMMEDIATE_COUNT:
@@ -231,10 +313,7 @@ void shmemt_ibverbs_message_serve_immediate(struct link *link, uint32_t network)
         return;
     case IMMEDIATE_SET: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_SET, value); break;
     case IMMEDIATE_ADD: serve_signal(link, word->segment, word->offset, SHMEMT_AMO_ADD, value); break;
-    default: /* PART: not numbered */
-        part->seen++;
-        gather(link, part);
-        return;
+    default: /* PART: not numbered */ serve_part(link, immediate & REST_MASK); return;
     }
     link->applied++;
     owe(link);
@@ -249,7 +328,10 @@ static bool has_room(const struct link *link)
     return queue->posted - queue->retired + 2 <= queue->mask + 1 && link->lane->in_flight + 2 <= link->lane->completions;
 }
 
-/* An answer tells a value, which covers the count up to its message; what was applied since needs a count of its own. */
+/*
+ * An answer tells a value, which covers the count up to its message; what was applied since needs a count of its own. Without order values and
+ * counts come as they will, and the peer waits for both.
+ */
 static void send_answer(struct link *link)
 {
     struct batch   batch;
@@ -257,13 +339,14 @@ static void send_answer(struct link *link)
     struct record *record;
     batch_begin(&batch, link, 0);
     if (link->answers_begin != link->answers_end) {
-        unsigned at    = link->answers_begin++ % WINDOW;
-        uint32_t count = settled_count(link);
-        if ((int32_t)(link->answers[at].number - count) < 0) count = link->answers[at].number;
+        unsigned at      = link->answers_begin++ % WINDOW;
+        uint32_t count   = settled_count(link);
+        bool     ordered = !link->lane->verbs->unordered;
+        if (ordered && (int32_t)(link->answers[at].number - count) < 0) count = link->answers[at].number;
         message = (struct message){
             .kind = MESSAGE_VALUE, .number = link->answers[at].number, .value = link->answers[at].value, .compare = count};
         add_send(&batch, &message, RECORD_ANSWER);
-        link->owes = count != link->applied;
+        link->owes = count != link->applied || link->answers_begin != link->answers_end;
     } else {
         struct ibv_send_wr *wr  = batch_add(&batch, IBV_WR_RDMA_WRITE_WITH_IMM, 0, RECORD_ANSWER, &record);
         record->bytes           = 0;
@@ -311,10 +394,12 @@ void shmemt_ibverbs_message_answer(struct verbs *verbs)
 
 void shmemt_ibverbs_message_end(struct link *link)
 {
-    for (; link->acknowledged != link->next; link->acknowledged++) {
-        struct sent *sent = &link->sent[link->acknowledged % WINDOW];
+    for (int i = 0; i < WINDOW; i++) {
+        struct sent *sent = &link->sent[i];
         if (sent->fetch) shmemt_mapped_done(sent->done);
         *sent = (struct sent){0};
     }
-    link->fenced = false;
+    link->acknowledged = link->next;
+    link->fetching     = 0;
+    link->fenced       = false;
 }

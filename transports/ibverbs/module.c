@@ -63,6 +63,7 @@ static void read_settings(struct verbs *verbs)
     verbs->retries      = (uint8_t)number_setting("POSTERN_IB_RETRIES", 0, 7, RETRIES);
     verbs->connect_s    = number_setting("POSTERN_IB_CONNECT_TIMEOUT", 1, 3600, CONNECT_S);
     verbs->queues       = number_setting("POSTERN_QPS", 1, QUEUES_MAX, 1);
+    verbs->unordered    = number_setting("POSTERN_IB_UNORDERED", 0, 1, 0) == 1;
     verbs->stripe_bytes = size_setting("POSTERN_IB_STRIPE", STRIPE);
 }
 
@@ -77,8 +78,8 @@ static void describe(const struct verbs *verbs, enum shmemt_agent agent, char *t
 {
     shmemt_ibverbs_device_describe(&verbs->device, text, bytes);
     size_t used = strlen(text);
-    snprintf(text + used, bytes - used, ", %u QP%s, signals by %s", verbs->queues, verbs->queues == 1 ? "" : "s",
-             agent == SHMEMT_AGENT_NIC ? "the device" : "immediate");
+    snprintf(text + used, bytes - used, ", %u QP%s%s, signals by %s", verbs->queues, verbs->queues == 1 ? "" : "s",
+             verbs->unordered ? ", no order" : "", agent == SHMEMT_AGENT_NIC ? "the device" : "immediate");
 }
 
 static void set_traits(const struct verbs *verbs, enum shmemt_agent agent, struct shmemt_traits *traits_out)
@@ -87,7 +88,7 @@ static void set_traits(const struct verbs *verbs, enum shmemt_agent agent, struc
     bool                  coherent = false, atomics = shmemt_ibverbs_device_atomics(port, &coherent);
     size_t                max = port->attr.max_msg_sz > 0 ? port->attr.max_msg_sz : 1u << 30;
     *traits_out               = (struct shmemt_traits){
-                      .caps           = SHMEMT_CAP_POSTED | SHMEMT_CAP_AMO | (verbs->queues == 1 ? SHMEMT_CAP_PUT_ORDER : 0),
+                      .caps           = SHMEMT_CAP_POSTED | SHMEMT_CAP_AMO | (verbs->queues == 1 && !verbs->unordered ? SHMEMT_CAP_PUT_ORDER : 0),
                       .copy_bytes_max = COPY_BYTES_MAX,
                       .bytes_max      = max < 1u << 30 ? max : 1u << 30,
                       .pieces_max     = pieces_max(verbs),

@@ -10,30 +10,6 @@
 
 #include <string.h>
 
-/* ---- to this PE itself ---- */
-
-void shmemt_ibverbs_post_copy_self(struct verbs *verbs, enum shmemt_mapped_direction direction, const struct shmemt_xfer *xfer)
-{
-    char *base = verbs->mine[xfer->segment].base;
-    shmemt_mapped_xfer(direction, base, xfer);
-    if (direction == SHMEMT_MAPPED_PUT) {
-        atomic_thread_fence(memory_order_release); /* before what comes after this put; pairs with the reader's acquire */
-        for (size_t i = 0; i < shmemt_mapped_pieces(xfer); i++) {
-            struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
-            if (piece.bytes > 0) shmemt_ibverbs_progress_wake(verbs, base + piece.remote_offset, piece.bytes);
-        }
-    }
-    shmemt_mapped_done(xfer->done);
-}
-
-void shmemt_ibverbs_post_update_self(struct verbs *verbs, const struct shmemt_amo *amo)
-{
-    char    *word = verbs->mine[amo->segment].base + amo->remote_offset;
-    uint64_t old  = shmemt_mapped_amo(word, amo);
-    if (amo->op != SHMEMT_AMO_FETCH) shmemt_ibverbs_progress_wake(verbs, word, amo->bytes);
-    shmemt_mapped_fetched(amo, old);
-}
-
 /* ---- local memory ---- */
 
 static bool ring_is_there(struct lane *lane)
@@ -193,8 +169,20 @@ static void post_part(struct link *link, unsigned queue, const struct ib_remote 
     shmemt_ibverbs_queue_post(&batch);
 }
 
+struct stripes *shmemt_ibverbs_post_take_stripes(struct lane *lane, unsigned parts, struct loop *signal)
+{
+    struct stripes *stripes = lane->free_stripes;
+    lane->free_stripes      = stripes->next;
+    if (IBVERBS_BREAK == BREAK_HELD && signal) {
+        shmemt_ibverbs_atomic_release_signal(lane, signal);
+        signal = NULL;
+    }
+    *stripes = (struct stripes){.left = parts, .signal = signal};
+    return stripes;
+}
+
 int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
-                                enum ibv_wr_opcode opcode, uint32_t immediate)
+                                enum ibv_wr_opcode opcode, uint32_t immediate, struct loop *signal)
 {
     enum { PAGE = 4096 };
     struct lane    *lane  = link->lane;
@@ -204,10 +192,10 @@ int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remot
     int err = shmemt_ibverbs_memory_local(verbs->memory, xfer->local, xfer->bytes, xfer->local_memory, opcode == IBV_WR_RDMA_READ,
                                           &local);
     if (err) return err;
-    struct stripes *stripes = lane->free_stripes;
-    lane->free_stripes      = stripes->next;
-    *stripes  = (struct stripes){.left = (unsigned)((xfer->bytes + each - 1) / each), .done = xfer->done, .hold = local.hold};
-    int parts = (int)stripes->left;
+    struct stripes *stripes = shmemt_ibverbs_post_take_stripes(lane, (unsigned)((xfer->bytes + each - 1) / each), signal);
+    stripes->done           = xfer->done;
+    stripes->hold           = local.hold;
+    int parts               = (int)stripes->left;
     for (int i = 0; i < parts; i++) {
         size_t                    at   = (size_t)i * each;
         const struct shmemt_piece part = {.local         = local.address + at,
@@ -221,7 +209,7 @@ int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remot
 static int stripe(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer, enum ibv_wr_opcode opcode)
 {
     int err = shmemt_ibverbs_post_stripes_ready(link, 1);
-    if (!err) err = shmemt_ibverbs_post_stripes(link, remote, xfer, opcode, 0);
+    if (!err) err = shmemt_ibverbs_post_stripes(link, remote, xfer, opcode, 0, NULL);
     return err < 0 ? err : 0;
 }
 
@@ -237,20 +225,8 @@ static int put_pieces(struct link *link, const struct ib_remote *remote, const s
         shmemt_ibverbs_queue_cancel(&batch);
         return err;
     }
-    if (xfer->done && !copied) {
-        ((struct record *)(uintptr_t)batch.wr[batch.count - 1].wr_id)->done = xfer->done;
-        batch.wants_completion                                              = true;
-    }
-    shmemt_ibverbs_queue_post(&batch);
-    if (copied) shmemt_mapped_done(xfer->done);
+    shmemt_ibverbs_queue_post_put(&batch, xfer->done, copied);
     return 0;
-}
-
-static int room(struct lane *lane, const struct link *link, const struct queue *queue, size_t requests)
-{
-    if (queue_has_room(link, queue, (uint32_t)requests)) return 0;
-    if (lane->in_flight + requests > lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
-    return -EAGAIN;
 }
 
 static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote, const struct shmemt_xfer *xfer)
@@ -261,7 +237,7 @@ static int put_to_link(struct lane *lane, int pe, const struct ib_remote *remote
     if (err) return err;
     if (post_is_striped(lane->verbs, xfer)) return stripe(link, remote, xfer, IBV_WR_RDMA_WRITE);
     if (post_held_by_fence(link)) return -EAGAIN;
-    err = room(lane, link, &link->queues[0], count);
+    err = shmemt_ibverbs_queue_room(link, &link->queues[0], count);
     if (err) return err;
     return put_pieces(link, remote, xfer);
 }
@@ -278,7 +254,7 @@ int shmemt_ibverbs_post_put(struct shmemt_ctx *base, int pe, const struct shmemt
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
     if (err) return err;
     if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
-        shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_PUT, xfer);
+        shmemt_mapped_xfer_self(verbs->job, SHMEMT_MAPPED_PUT, verbs->mine[xfer->segment].base, xfer);
         return 0;
     }
     shmemi_latch_take(&lane->lock);
@@ -317,7 +293,7 @@ static int get_from_link(struct lane *lane, int pe, const struct ib_remote *remo
     int          err   = post_link(lane, pe, &link);
     if (err) return err;
     if (post_is_striped(lane->verbs, xfer)) return stripe(link, remote, xfer, IBV_WR_RDMA_READ);
-    err = room(lane, link, &link->queues[0], count);
+    err = shmemt_ibverbs_queue_room(link, &link->queues[0], count);
     if (err) return err;
     batch_begin(&batch, link, 0);
     for (size_t i = 0; i < count && !err; i++) {
@@ -350,7 +326,7 @@ int shmemt_ibverbs_post_get(struct shmemt_ctx *base, int pe, const struct shmemt
     if (!err) err = shmemt_mapped_check(xfer, remote->bytes, &verbs->tp.traits);
     if (err) return err;
     if (post_is_self(verbs, pe, xfer->segment) && xfer->local_memory == SHMEMT_MEMORY_HOST) {
-        shmemt_ibverbs_post_copy_self(verbs, SHMEMT_MAPPED_GET, xfer);
+        shmemt_mapped_xfer_self(verbs->job, SHMEMT_MAPPED_GET, verbs->mine[xfer->segment].base, xfer);
         return 0;
     }
     shmemi_latch_take(&lane->lock);

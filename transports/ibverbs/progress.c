@@ -5,7 +5,7 @@
  * Order. A queue pair delivers in order: a write comes after the writes and atomics before it, a message after all of them. What is left is a write
  * after a numbered message: it may land before the target's CPU has come to the message. So a fence notes the number of the last message, and
  * a later write waits until that has been acknowledged. An atomic that is a loop must end before the fence does. With several queue pairs those
- * behind the first must be empty, and what is striped later waits for the first.
+ * behind the first must be empty, and what is striped later waits for the first. Without order a fence waits for all.
  *
  * Completion. quiet waits for the requests of the context to complete, which the target's device acknowledges, for its numbered messages to be
  * acknowledged by the target's CPU, and for its loops.
@@ -19,12 +19,6 @@
 #include <unistd.h>
 
 enum { BATCH = 32, ROUNDS_MAX = 4, ROUTE_BYTES = 40 };
-
-void shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *address, size_t bytes)
-{
-    const struct shmemt_job *job = verbs->job;
-    if (job->wake) job->wake(job->local_of[job->my_pe], address, bytes);
-}
 
 /* ---- receives ---- */
 
@@ -195,7 +189,7 @@ static bool all_done(struct link *link)
 {
     if (link->state == LINK_DEAD) return true;
     bool drained = shmemt_ibverbs_queue_drained(link);
-    return drained && link->acknowledged == link->next && link->loops == 0;
+    return drained && message_all_answered(link) && link->loops == 0;
 }
 
 static int quiet_lane(struct lane *lane, int pe)
@@ -243,6 +237,7 @@ static bool striped_is_under_way(const struct link *link)
 static int fence_link(struct link *link)
 {
     if (link->state != LINK_READY || IBVERBS_BREAK == BREAK_FENCE) return 0;
+    if (link->lane->verbs->unordered) return all_done(link) ? 0 : -EAGAIN;
     if (link->loops > 0 || striped_is_under_way(link)) return -EAGAIN;
     if (link->acknowledged != link->next) {
         link->fenced       = true;

@@ -33,11 +33,32 @@ void shmemt_ibverbs_queue_post(struct batch *batch)
     if (err) shmemt_ibverbs_queue_refused(batch->link, err);
 }
 
+void shmemt_ibverbs_queue_post_put(struct batch *batch, _Atomic uint32_t *done, bool copied)
+{
+    if (done && !copied) {
+        ((struct record *)(uintptr_t)batch->wr[batch->count - 1].wr_id)->done = done;
+        batch->wants_completion                                               = true;
+    }
+    shmemt_ibverbs_queue_post(batch);
+    if (copied) shmemt_mapped_done(done);
+}
+
+int shmemt_ibverbs_queue_room(struct link *link, struct queue *queue, size_t requests)
+{
+    struct lane *lane = link->lane;
+    if (queue_has_room(link, queue, (uint32_t)requests)) return 0;
+    if (lane->in_flight + requests > lane->in_flight_max) shmemt_ibverbs_queue_starved(lane);
+    return -EAGAIN;
+}
+
+static bool of_results(enum record_kind kind)
+{
+    return kind == RECORD_ATOMIC || kind == RECORD_LOOP || kind == RECORD_SIGNAL;
+}
+
 static void give_back(struct lane *lane, struct record *record)
 {
-    if (record->slot)
-        shmemt_ibverbs_memory_give_slot(record->kind == RECORD_ATOMIC || record->kind == RECORD_LOOP ? &lane->results : &lane->ring,
-                                        record->slot);
+    if (record->slot) shmemt_ibverbs_memory_give_slot(of_results(record->kind) ? &lane->results : &lane->ring, record->slot);
     if (record->hold) shmemt_ibverbs_memory_release(lane->verbs->memory, record->hold);
     record->slot = NULL;
     record->hold = NULL;
@@ -99,6 +120,7 @@ static void count_part(struct lane *lane, struct stripes *stripes)
     /* Before `done`: who sees that may unmap the memory, and what another operation then joined would be stale. */
     if (stripes->hold) shmemt_ibverbs_memory_release(lane->verbs->memory, stripes->hold);
     shmemt_mapped_done(stripes->done);
+    if (stripes->signal) shmemt_ibverbs_atomic_release_signal(lane, stripes->signal);
     stripes->next      = lane->free_stripes;
     lane->free_stripes = stripes;
 }
@@ -120,6 +142,9 @@ static void finish(struct record *record, bool good)
         if (good) shmemt_ibverbs_atomic_step(lane, record->loop, value);
         return;
     }
+    case RECORD_SIGNAL:
+        if (good) shmemt_ibverbs_atomic_drop_signal(lane, record->loop);
+        break;
     default: break;
     }
     give_back(lane, record);
@@ -187,4 +212,5 @@ void shmemt_ibverbs_queue_forget(struct link *link)
         }
     }
     for (int i = 0; i < WINDOW; i++) link->sent[i] = (struct sent){0};
+    link->fetching = 0;
 }

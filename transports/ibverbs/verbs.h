@@ -58,7 +58,7 @@ enum {
     QUEUES_MAX     = 8,
     RESULTS        = 256,  /* of atomics by the device, under way in one lane                   */
     LOOPS          = 64,   /* of these, those that the device cannot do in one step              */
-    STRIPED        = 16,   /* striped puts with a signal on one link that are not acknowledged        */
+    STRIPED        = 16,   /* counted signals on one link that are not acknowledged */
     STRIPE_MIN     = 8192, /* smaller puts are not cut over several queue pairs */
     PORT_COUNTERS  = 9,    /* rows of counters.c                                                   */
     WORDS          = 64,   /* signal words that an immediate can name                            */
@@ -72,6 +72,7 @@ enum broken {
     BREAK_SIGNAL_QUEUE, /* a signal goes over another queue pair than its data (with several) */
     BREAK_FENCE,        /* a fence does not wait for what has no order                        */
     BREAK_COUNT,        /* a striped signal is applied with its first part                    */
+    BREAK_HELD,         /* the device's signal does not wait for data that have no order with it */
     BREAK_LOSE,         /* the device goes on with what was under way to a lost PE             */
 };
 #ifndef IBVERBS_BREAK
@@ -83,7 +84,16 @@ enum broken {
 struct lane;
 struct queue;
 
-enum record_kind { RECORD_WRITE, RECORD_READ, RECORD_MESSAGE, RECORD_ATOMIC, RECORD_LOOP, RECORD_FLUSH, RECORD_ANSWER };
+enum record_kind {
+    RECORD_WRITE,
+    RECORD_READ,
+    RECORD_MESSAGE,
+    RECORD_ATOMIC,
+    RECORD_LOOP,
+    RECORD_SIGNAL,
+    RECORD_FLUSH,
+    RECORD_ANSWER
+};
 
 /* What a work request leaves to do when it completes. */
 struct record {
@@ -113,6 +123,7 @@ struct queue {
 
 /* A numbered message that has not been acknowledged. */
 struct sent {
+    uint32_t          number;
     void             *fetch; /* NULL: no value is wanted, or it has come */
     _Atomic uint32_t *done;
     uint8_t           bytes;
@@ -122,11 +133,13 @@ struct sent {
 struct word {
     uint64_t offset;
     int      segment; /* -1: none */
+    uint32_t known;   /* without order: the peer has answered that it knows the word */
 };
 
-/* A striped signal at the target: applied once all parts have come, and the message that describes it. */
+/* A counted signal at the target: applied once all parts have come, and the message that describes it. */
 struct gathered {
-    unsigned          seen, wanted; /* parts; wanted: 0 until the message has come */
+    unsigned          seen, wanted; /* parts; wanted: 0 until the message has come. Both 0: the place is free */
+    uint32_t          number;       /* of the counted signal, its low 30 bits      */
     uint32_t          position;     /* of the message                              */
     struct shmemt_amo signal;
 };
@@ -154,9 +167,10 @@ struct link {
     uint32_t     heard;                /* what had been acknowledged then               */
     bool         tail_fenced;          /* with several queue pairs: what is striped waits for the first one */
     uint32_t     fence_tail;           /* to have come so far                                               */
-    unsigned     loops;                /* under way */
-    uint32_t     striped;              /* put_signals so far */
-    uint32_t     striped_end[STRIPED]; /* behind the message of each of the last */
+    unsigned     loops;                /* under way, and signals that the device is still to apply */
+    unsigned     fetching;             /* values that are wanted and have not come */
+    uint32_t     striped;              /* counted signals so far */
+    uint32_t     striped_end[STRIPED]; /* behind the message of each of the last; in order only */
     struct sent  sent[WINDOW];
     struct word  words_out[WORDS];
     _Atomic bool failing; /* an error has been seen; nothing more is accepted */
@@ -193,15 +207,17 @@ struct loop {
     uint32_t          rkey;
     unsigned          shift;          /* of the word in them, in bits */
     bool              read;           /* `seen` is what the device has read */
+    bool              signal;         /* none: a signal that waits for its data */
     uint64_t          seen, proposed; /* all 8 bytes */
 };
 
-/* Parts of one put over several queue pairs: done counts once all have completed. */
+/* Parts of one put, over several queue pairs or without order: done counts and the signal goes once all have completed. */
 struct stripes {
     struct stripes   *next; /* free */
     unsigned          left;
     _Atomic uint32_t *done;
     struct ib_hold   *hold;
+    struct loop      *signal; /* NULL: none, or not by the device */
 };
 
 struct lane {
@@ -245,8 +261,9 @@ struct verbs {
     int                      wait_fd; /* epoll: the channel, and the device's events */
     bool                     nic;     /* the device is the agent */
     int                      npes;
-    int                      own_pe; /* this PE, where its own CPU serves it; -1: the device does */
-    unsigned                 queues; /* per link */
+    int                      own_pe;    /* this PE, where its own CPU serves it; -1: the device does */
+    bool                     unordered; /* the network keeps no order, not even on one queue pair */
+    unsigned                 queues;    /* per link */
     size_t                   stripe_bytes;
     uint8_t                  timeout, retries; /* as ibv_modify_qp takes them */
     unsigned                 connect_s;
@@ -437,8 +454,12 @@ static inline void queue_tail(struct link *link, struct queue *queue)
 
 /* The device has refused requests that were counted: the link fails. */
 SHMEMI_COLD void shmemt_ibverbs_queue_refused(struct link *link, int err);
+/* 0, or -EAGAIN: there is no room for so many. */
+int shmemt_ibverbs_queue_room(struct link *link, struct queue *queue, size_t requests);
 /* Ring the doorbell. The batch is accepted, whatever happens: what cannot be posted fails the link. */
 void shmemt_ibverbs_queue_post(struct batch *batch);
+/* The same for a put: `done` counts at once where its sources have been copied, else with the last request, which comes after all that read them. */
+void shmemt_ibverbs_queue_post_put(struct batch *batch, _Atomic uint32_t *done, bool copied);
 /* Nothing of it has been posted: give back what its records hold. */
 void shmemt_ibverbs_queue_cancel(struct batch *batch);
 /* Handle completions of a lane; their number. The lane's lock is held, as for all here. */
@@ -514,9 +535,6 @@ static inline bool post_is_self(const struct verbs *verbs, int pe, int segment)
     return pe == verbs->job->my_pe && !verbs->nic && verbs->mine[segment].host && verbs->mine[segment].base;
 }
 
-void shmemt_ibverbs_post_copy_self(struct verbs *verbs, enum shmemt_mapped_direction direction, const struct shmemt_xfer *xfer);
-void shmemt_ibverbs_post_update_self(struct verbs *verbs, const struct shmemt_amo *amo);
-
 /*
  * Add the pieces of a put to a batch. *copied_out: the sources may be reused at once. 0, -EAGAIN, or another errno; then the caller cancels.
  * The count of pieces that are not empty goes up by their number in the batch.
@@ -535,9 +553,12 @@ static inline bool post_is_striped(const struct verbs *verbs, const struct shmem
 int shmemt_ibverbs_post_stripes_ready(struct link *link, unsigned requests);
 /*
  * Cut and post it: the number of parts, or a negative errno and nothing has happened. `immediate`: each part is a write that carries this; 0: plain.
+ * `signal`: goes when all parts have completed; NULL: none.
  */
 int shmemt_ibverbs_post_stripes(struct link *link, const struct ib_remote *remote, const struct shmemt_xfer *xfer,
-                                enum ibv_wr_opcode opcode, uint32_t immediate);
+                                enum ibv_wr_opcode opcode, uint32_t immediate, struct loop *signal);
+/* Parts that are about to be posted. There is one: shmemt_ibverbs_post_stripes_ready(). */
+struct stripes *shmemt_ibverbs_post_take_stripes(struct lane *lane, unsigned parts, struct loop *signal);
 
 /* ---- signal.c ---- */
 
@@ -548,6 +569,13 @@ int shmemt_ibverbs_signal_put(struct shmemt_ctx *ctx, int pe, const struct shmem
 int shmemt_ibverbs_atomic_amo(struct shmemt_ctx *ctx, int pe, const struct shmemt_amo *amo);
 /* Add what the device does for a signal: a write (SET) or a fetch-add (ADD). -EAGAIN: no slot for the result. */
 int shmemt_ibverbs_atomic_add_signal(struct batch *batch, const struct ib_remote *remote, const struct shmemt_amo *signal);
+/*
+ * A signal that the device applies, where the queue pair does not order it behind its data: it is kept until they have completed. NULL: not now.
+ * Then `release`, from count_part(); or `drop`: nothing has been posted.
+ */
+struct loop *shmemt_ibverbs_atomic_hold_signal(struct link *link, const struct ib_remote *remote, const struct shmemt_amo *signal);
+void         shmemt_ibverbs_atomic_release_signal(struct lane *lane, struct loop *loop);
+void         shmemt_ibverbs_atomic_drop_signal(struct lane *lane, struct loop *loop); /* also once it has been applied */
 /* The device has done one step of a loop; `value` is what was there before. */
 void shmemt_ibverbs_atomic_step(struct lane *lane, struct loop *loop, uint64_t value);
 /* Post the steps that wait for room. */
@@ -569,23 +597,31 @@ struct message {
     uint8_t  kind; /* enum message_kind */
     uint8_t  segment;
     uint8_t  op;     /* enum shmemt_amo_op                                    */
-    uint8_t  small;  /* AMO: bytes, with 0x80: wants the value; WORD: the index; SIGNAL: parts */
-    uint32_t number; /* VALUE: of the message that it answers, + 1; SIGNAL: of the striped put */
+    uint8_t  small;  /* AMO: bytes, WORD: the index, both with MESSAGE_WANTS_VALUE; SIGNAL: parts */
+    uint32_t number; /* of this message on its link; VALUE: of the one that it answers, + 1 */
     uint64_t offset;
     uint64_t value;
-    uint64_t compare;
+    uint64_t compare; /* SIGNAL with parts: number of the counted signal; VALUE: count that it acknowledges */
 };
 static_assert(sizeof(struct message) == 32, "inline on any device");
 enum { RECEIVE_BYTES = 64 }; /* a cache line per receive */
+enum { MESSAGE_WANTS_VALUE = 0x80 };
 
+/* So many more, at most 2. Without order what is acknowledged is a number of messages, and one that waits for its value may be older than all of them. */
 static inline bool message_window_open(const struct link *link, uint32_t messages)
 {
-    return link->next - link->acknowledged + messages <= WINDOW;
+    return link->next - link->acknowledged + messages <= WINDOW && !link->sent[link->next % WINDOW].fetch &&
+           !link->sent[(link->next + 1) % WINDOW].fetch;
 }
 
-/* Numbered: remembered until it is acknowledged. There is room: message_window_open(). */
-void shmemt_ibverbs_message_add(struct batch *batch, const struct message *message, void *fetch, unsigned bytes,
-                                _Atomic uint32_t *done);
+/* All that was sent is applied, and its values are here. */
+static inline bool message_all_answered(const struct link *link)
+{
+    return link->acknowledged == link->next && link->fetching == 0;
+}
+
+/* Numbered: remembered until it is acknowledged. There is room: message_window_open(). The message stays in place until the batch is posted. */
+void shmemt_ibverbs_message_add(struct batch *batch, struct message *message, void *fetch, unsigned bytes, _Atomic uint32_t *done);
 /*
  * A signal as 32 bits beside a write. false: its value does not fit. It may add a message that gives its word an index: so call it before the write
  * is added, and keep *word_out until the batch is posted. Two places in the window are needed.
@@ -594,8 +630,15 @@ bool shmemt_ibverbs_message_immediate(struct batch *batch, const struct shmemt_a
                                       uint32_t *immediate_out);
 /* The write with the immediate counts as a message. */
 void shmemt_ibverbs_message_count(struct link *link);
-/* A part of a striped put has been written. */
+/* The same without order: only for a word that the peer has told to know. */
+bool shmemt_ibverbs_message_known(struct link *link, const struct shmemt_amo *signal, uint32_t *immediate_out);
+/* And make it known, where its place in the table is free. The message stays as above. */
+void shmemt_ibverbs_message_teach(struct batch *batch, const struct shmemt_amo *signal, struct message *word_out);
+/* A part of a counted signal's data has been written. */
 uint32_t shmemt_ibverbs_message_part(uint32_t number);
+/* A signal as a message: behind its data, or once so many parts have come. */
+void shmemt_ibverbs_message_signal(struct batch *batch, const struct shmemt_amo *signal, unsigned parts, uint32_t number,
+                                   struct message *message_out);
 
 /* What has come over a link. */
 void shmemt_ibverbs_message_serve(struct link *link, const void *data, size_t bytes);
@@ -610,9 +653,8 @@ int   shmemt_ibverbs_progress_ctx(struct shmemt_ctx *ctx);
 int   shmemt_ibverbs_progress_quiet(struct shmemt_ctx *ctx, int pe);
 int   shmemt_ibverbs_progress_fence(struct shmemt_ctx *ctx, int pe);
 int   shmemt_ibverbs_progress_arm(struct shmemt_ctx *ctx);
-int   shmemt_ibverbs_progress_receive(struct verbs *verbs); /* verbs.lock is held */
-int   shmemt_ibverbs_progress_open(struct verbs *verbs);    /* receives and their queue */
-void  shmemt_ibverbs_progress_wake(const struct verbs *verbs, const void *address, size_t bytes);
+int   shmemt_ibverbs_progress_receive(struct verbs *verbs);                  /* verbs.lock is held */
+int   shmemt_ibverbs_progress_open(struct verbs *verbs);                     /* receives and their queue */
 char *shmemt_ibverbs_progress_datagram(struct verbs *verbs, unsigned index); /* buffer of one to be sent */
 
 enum {

@@ -364,7 +364,6 @@ int shmemt_libfabric_progress_arm(struct shmemt_ctx *ctx);
 int shmemt_libfabric_progress_locked(struct fabric *fabric);
 /* Nothing, except in tests that want wide gaps between steps (FORCE_LAZY). */
 void shmemt_libfabric_progress_linger(const struct fabric *fabric);
-void shmemt_libfabric_progress_wake(const struct fabric *fabric, const void *address, size_t bytes);
 
 /* ---- failure.c ---- */
 

@@ -231,7 +231,7 @@ static void apply_signal(struct fabric *fabric, const struct shmemt_amo *signal)
      * since given us the lock, or by a device, whose completion the provider has seen with the order that needs.
      */
     shmemt_mapped_amo(word, signal);
-    shmemt_libfabric_progress_wake(fabric, word, 8);
+    shmemt_mapped_wake(fabric->job, word, 8);
 }
 
 static void apply_piece(struct fabric *fabric, unsigned segment, uint64_t offset, const unsigned char *data, size_t bytes)
@@ -240,7 +240,7 @@ static void apply_piece(struct fabric *fabric, unsigned segment, uint64_t offset
     if (!to) return;
     shmemt_mapped_store(to, data, bytes);
     atomic_thread_fence(memory_order_release); /* before what this PE applies later; pairs with the waiter's acquire */
-    shmemt_libfabric_progress_wake(fabric, to, bytes);
+    shmemt_mapped_wake(fabric->job, to, bytes);
 }
 
 static void apply_put(struct fabric *fabric, const struct message *message, const unsigned char *data, size_t bytes)
@@ -309,9 +309,7 @@ static uint64_t apply_amo(struct fabric *fabric, const struct message *message, 
     };
     char *word = place(fabric, message->segment, message->offset, amo.bytes);
     if (!word || (amo.bytes != 4 && amo.bytes != 8) || message->offset % amo.bytes != 0) return 0;
-    uint64_t old = shmemt_mapped_amo(word, &amo);
-    if (amo.op != SHMEMT_AMO_FETCH) shmemt_libfabric_progress_wake(fabric, word, amo.bytes);
-    return old;
+    return shmemt_mapped_update(fabric->job, word, &amo);
 }
 
 static void serve_numbered(struct fabric *fabric, struct peer *peer, const struct message *message, const unsigned char *data,
@@ -324,7 +322,7 @@ static void serve_numbered(struct fabric *fabric, struct peer *peer, const struc
     case MESSAGE_PIECES: apply_put(fabric, message, data, bytes); break;
     case MESSAGE_LOAD: value = load(fabric, message); break;
     case MESSAGE_AMO: value = apply_amo(fabric, message, data, bytes); break;
-    default: shmemt_libfabric_progress_wake(fabric, NULL, 0); /* FLUSH: writes are there that nobody was told of */
+    default: shmemt_mapped_wake(fabric->job, NULL, 0); /* FLUSH: writes are there that nobody was told of */
     }
     peer->applied++;
     peer->owes_ack = true;

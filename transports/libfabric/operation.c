@@ -45,24 +45,12 @@ static bool is_self(const struct fabric *fabric, int pe, int segment, enum shmem
 
 static void copy_self(struct fabric *fabric, enum shmemt_mapped_direction direction, const struct shmemt_xfer *xfer)
 {
-    char *base = fabric->mine[xfer->segment].base;
-    shmemt_mapped_xfer(direction, base, xfer);
-    if (direction == SHMEMT_MAPPED_PUT) {
-        atomic_thread_fence(memory_order_release); /* before what comes after this put; pairs with the reader's acquire */
-        for (size_t i = 0; i < shmemt_mapped_pieces(xfer); i++) {
-            struct shmemt_piece piece = shmemt_mapped_piece(xfer, i);
-            if (piece.bytes > 0) shmemt_libfabric_progress_wake(fabric, base + piece.remote_offset, piece.bytes);
-        }
-    }
-    shmemt_mapped_done(xfer->done);
+    shmemt_mapped_xfer_self(fabric->job, direction, fabric->mine[xfer->segment].base, xfer);
 }
 
 static void update_self(struct fabric *fabric, const struct shmemt_amo *amo)
 {
-    char    *word = fabric->mine[amo->segment].base + amo->remote_offset;
-    uint64_t old  = shmemt_mapped_amo(word, amo);
-    if (amo->op != SHMEMT_AMO_FETCH) shmemt_libfabric_progress_wake(fabric, word, amo->bytes);
-    shmemt_mapped_fetched(amo, old);
+    shmemt_mapped_amo_self(fabric->job, fabric->mine[amo->segment].base, amo);
 }
 
 /* ---- RMA ---- */

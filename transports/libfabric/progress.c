@@ -22,12 +22,6 @@
 
 enum { BATCH = 32, ROUNDS_MAX = 4, TEXT_BYTES = 160 };
 
-void shmemt_libfabric_progress_wake(const struct fabric *fabric, const void *address, size_t bytes)
-{
-    const struct shmemt_job *job = fabric->job;
-    if (job->wake) job->wake(job->local_of[job->my_pe], address, bytes);
-}
-
 void shmemt_libfabric_progress_linger(const struct fabric *fabric)
 {
     enum { LINGER_NS = 200000 };
