@@ -9,7 +9,8 @@
  *                 "packets of %d bytes" WHY "..." FIX "ip link set %s mtu 4200", mtu, interface);
  *
  * Every path is read below doctor->root, "" on a running machine, so a recorded tree is looked at like a live one. What no file
- * below /sys and /proc tells has a file of its own in a recorded tree: nvidia-smi and ethtool/INTERFACE (doctor_nvml.c, doctor_net.c).
+ * below /sys and /proc tells has a file of its own in a recorded tree: nvidia-smi, ethtool/INTERFACE, dcb/INTERFACE and ibv_devinfo/DEVICE
+ * (doctor_nvml.c, doctor_net.c, doctor_dcb.c, doctor_verbs.c).
  */
 #ifndef SHMEMI_DOCTOR_H
 #define SHMEMI_DOCTOR_H
@@ -138,6 +139,25 @@ void doctor_look_machine(struct doctor *doctor);
  */
 typedef void doctor_each(void *arg, const char *name, uint64_t value);
 bool         doctor_net_statistics(const struct doctor *doctor, const char *interface, doctor_each *each, void *arg);
+
+/*
+ * Priorities of an interface with PFC, one bit each. A recorded tree has the output of `dcb pfc show dev INTERFACE` in dcb/INTERFACE. false: not told.
+ */
+bool doctor_dcb_pfc(const struct doctor *doctor, const char *interface, unsigned *enabled_out);
+/* The look at them. */
+void doctor_look_priorities(struct doctor *doctor, const char *object, const char *interface, bool ecn_is_off);
+
+/* The IOMMU before a device on the PCI bus. */
+void doctor_look_iommu(struct doctor *doctor, const struct doctor_rdma *device);
+
+/*
+ * Largest packets of a port, in bytes, as libibverbs tells them. A recorded tree has the output of `ibv_devinfo -d DEVICE` in
+ * ibv_devinfo/DEVICE. false: not told.
+ */
+struct doctor_mtu {
+    unsigned active, max;
+};
+bool doctor_verbs_mtu(const struct doctor *doctor, const char *device, unsigned port, struct doctor_mtu *mtu_out);
 
 /*
  * What NVML (libnvidia-ml.so.1, opened at run time) tells of the window into the memory of each GPU, BAR1.

@@ -137,10 +137,30 @@ static unsigned path_mtu(uint64_t frame_bytes)
     return mtu >= 256 ? mtu : 0;
 }
 
+/* The subnet manager sets it; no file tells. */
+static void look_infiniband_mtu(const struct port *port)
+{
+    struct doctor_mtu mtu;
+    if (!doctor_verbs_mtu(port->doctor, port->device->name, (unsigned)strtoul(port->number, NULL, 10), &mtu)) return;
+    if (mtu.active >= mtu.max) {
+        doctor_find(port->doctor, DOCTOR_OK, "port-mtu", port->object, "packets of %u bytes", mtu.active);
+        return;
+    }
+    doctor_find(port->doctor, DOCTOR_DEGRADED, "port-mtu", port->object,
+                "packets of %u bytes, where the port takes %u" WHY
+                "%g times the packets: less bandwidth, and more work for the card" FIX
+                "the subnet manager or the other end of the link allows no more: mtu=5 in opensm's partitions.conf "
+                "(Default=0x7fff, ipoib, mtu=5 : ALL=full;), and look at the switch port",
+                mtu.active, mtu.max, (double)mtu.max / mtu.active);
+}
+
 static void look_mtu(const struct port *port)
 {
     uint64_t frame_bytes;
-    if (!port->ethernet) return; /* /sys does not tell it for InfiniBand, whose subnet manager sets it */
+    if (!port->ethernet) {
+        look_infiniband_mtu(port);
+        return;
+    }
     if (!port->interface[0] || !doctor_read_number(port->doctor, &frame_bytes, "/sys/class/net/%s/mtu", port->interface)) return;
     unsigned mtu = path_mtu(frame_bytes);
     if (mtu == 4096) {
@@ -452,5 +472,8 @@ void doctor_look_port(struct doctor *doctor, const struct doctor_rdma *device, c
     doctor_list(doctor, &counters, "%s/hw_counters", port.folder);
     look_loss(&port, &counters);
     look_flow_control(&port);
+    if (port.ethernet && port.interface[0])
+        doctor_look_priorities(doctor, port.object, port.interface,
+                               congestion_control_is_off(&port, "rp") && congestion_control_is_off(&port, "np"));
     look_congestion(&port, &counters);
 }

@@ -254,7 +254,10 @@ static void look_device(struct doctor *doctor, struct doctor_rdma *device)
         doctor_find(doctor, DOCTOR_OK, "rdma-device", device->name, "a device of software: for tests, not for speed");
     }
     look_access(doctor, device->name);
-    if (hardware) look_pci_link(doctor, device);
+    if (hardware) {
+        look_pci_link(doctor, device);
+        doctor_look_iommu(doctor, device);
+    }
     for (size_t p = 0; p < ports.count; p++) doctor_look_port(doctor, device, ports.name[p]);
 }
 

@@ -30,6 +30,11 @@ finding degraded port-pfc mlx5_0/1
 detail port-pfc 'ens1np0 dropped 85021 of 60884002 packets'
 finding degraded port-ecn mlx5_0/1
 detail port-ecn 'fix: .*/sys/class/net/ens1np0/ecn/roce_\[nr\]p/enable/'
+finding degraded port-priority mlx5_0/1
+detail port-priority 'fix: dcb pfc set dev ens1np0 prio-pfc 3:on'
+finding degraded rdma-iommu mlx5_0
+detail rdma-iommu 'group 12, mode DMA-FQ'
+detail rdma-iommu "fix: add iommu=pt to the kernel's command line"
 finding degraded gpu-bar1 0000:18:00.0
 detail gpu-bar1 '130048 of 131072 MiB of BAR1 used \(99 %\)'
 finding ok gpu-bar1 0000:97:00.0
@@ -56,7 +61,7 @@ detail cpu-frequency 'fix: cpupower frequency-set -g performance'
 finding degraded c-states
 detail c-states 'C6, 290 us'
 detail c-states 'fix: cpupower idle-set -D 20'
-count 1 '^13 ok, 16 degraded, 4 missing$' out
+count 1 '^13 ok, 19 degraded, 4 missing$' out
 
 # Nothing is said of a fault without its consequence and its remedy.
 faults=$(grep -cE '^(degraded|missing) ' out)

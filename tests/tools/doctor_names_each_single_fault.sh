@@ -102,7 +102,36 @@ remove "$card/net/ens2np0/ecn"
 set_file $port/hw_counters/rp_cnp_ignored 5000
 fault degraded port-ecn mlx5_1/1 'mlxconfig -d 0000:99:00.0 set'
 
+# ---- priorities without loss
+set_file dcb/ens2np0 'prio-pfc 0:off 1:off 2:off 3:off 4:off 5:off 6:off 7:off'
+fault ok port-priority mlx5_1/1 'PFC on no priority: only congestion control'
+set_file dcb/ens2np0 'prio-pfc 0:off 1:on 2:off 3:off 4:off 5:on 6:off 7:off'
+fault ok port-priority mlx5_1/1 'PFC on priority 1, 5; jobs'
+remove dcb/ens2np0
+fault ok port-priority mlx5_1/1 'ens2np0 does not tell'
+set_file dcb/ens2np0 'no such device'
+fault ok port-priority mlx5_1/1 'ens2np0 does not tell'
+
+# ---- the IOMMU
+set_file sys/kernel/iommu_groups/13/type DMA-FQ
+fault degraded rdma-iommu mlx5_1 'fix: the kernel was started with passthrough, and something overrides it'
+set_file sys/kernel/iommu_groups/13/type DMA
+set_file proc/cmdline 'root=/dev/sda1 iommu=ptx quiet'
+fault degraded rdma-iommu mlx5_1 'fix: add iommu=pt to the kernel'
+remove sys/kernel/iommu_groups/13
+fault ok rdma-iommu mlx5_1 'does not tell its mode'
+remove "$(realpath --relative-to="$work/root" "$work/root/$card")/iommu_group"
+fault ok rdma-iommu mlx5_1 'no IOMMU is in its way'
+
 # ---- InfiniBand, iWARP, libfabric's devices, software
+set_file $port/link_layer InfiniBand
+set_file $port/lid 0x1a
+make_file ibv_devinfo/mlx5_1 $'hca_id: mlx5_1\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n\t\t\tmax_mtu:\t\t4096 (5)\n\t\t\tactive_mtu:\t\t2048 (4)'
+fault degraded port-mtu mlx5_1/1 'packets of 2048 bytes, where the port takes 4096'
+set_file $port/link_layer InfiniBand
+set_file $port/lid 0x1a
+make_file ibv_devinfo/mlx5_1 $'\tport:\t1\n\tmax_mtu: 4096 (5)\n\tactive_mtu: 4096 (5)\n\tport:\t2\n\tactive_mtu: 256 (1)'
+fault ok port-mtu mlx5_1/1 'packets of 4096 bytes$'
 set_file $port/link_layer InfiniBand
 set_file $port/lid 0x1a
 fault ok port-gid mlx5_1/1 'LID 26'

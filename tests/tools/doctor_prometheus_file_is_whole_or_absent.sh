@@ -16,7 +16,7 @@ cp metrics/postern.prom out
 count 1 '^postern_doctor_finding_state\{check="port-mtu",object="mlx5_0/1"\} 1$' out
 count 1 '^postern_doctor_finding_state\{check="memlock",object=""\} 2$' out
 count 1 '^postern_doctor_finding_state\{check="rdma-module",object=""\} 0$' out
-count 1 '^postern_doctor_findings\{state="degraded"\} 16$' out
+count 1 '^postern_doctor_findings\{state="degraded"\} 19$' out
 count 1 '^postern_doctor_worst_state 2$' out
 python3 - metrics/postern.prom <<'PYTHON' || fail "this is not the text format"
 import re
