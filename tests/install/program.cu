@@ -20,7 +20,11 @@ int main()
     cudaMemcpy(words + 1, &me, sizeof me, cudaMemcpyDefault);
     shmem_barrier_all();
     tell_next<<<1, 1>>>(words);
-    cudaDeviceSynchronize();
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) {
+        printf("PE %ld: the kernel failed: %s\n", me, cudaGetErrorString(error));
+        shmem_global_exit(1);
+    }
     cudaMemcpy(&told, words, sizeof told, cudaMemcpyDefault);
     printf("PE %ld of %d was told %ld\n", me, shmem_n_pes(), told);
     shmem_finalize();
