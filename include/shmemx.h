@@ -68,6 +68,12 @@ typedef struct {
 typedef struct {
     unsigned x, y, z;
 } shmemx_dim3_t;
+/*
+ * Hints of shmem_malloc_with_hints: in the symmetric heap of the GPU, or of the host. Without either, POSTERN_HEAP says which. Where there is no
+ * GPU heap, SHMEMX_MEM_CUDA gives NULL on every PE.  docs/gpu.md tells what calls take addresses of GPU memory.
+ */
+#define SHMEMX_MEM_CUDA (1L << 16)
+#define SHMEMX_MEM_HOST (1L << 17)
 
 /* clang-format off */
 

@@ -6,6 +6,7 @@
  * Orders: updates release and reads acquire, which is more than the standard asks and free on x86.
  * Spec: OpenSHMEM 1.6 §3.2 Atomicity Guarantees, §9.7 Atomic Memory Operations.  Tests: tests/api/amo/.
  */
+#include "runtime/gpu/gpu.h"
 #include "runtime/operands.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
@@ -69,6 +70,10 @@ static SHMEMI_COLD void amo_careful(const char *call, shmem_ctx_t handle, void *
     shmemi_state_count(at.pe, SHMEMI_COUNT_AMO, at.mapped, bytes);
 
     const struct shmemt_amo amo = {.op = op, .bytes = (unsigned)bytes, .value = value, .compare = compare, .fetch = fetch};
+    if (shmemi_gpu_concerns(&at, fetch)) {
+        shmemi_gpu_amo(ctx, &at, &amo);
+        return;
+    }
     if (!at.mapped) {
         shmemi_post_amo(ctx, &at, &amo, wait);
         return;

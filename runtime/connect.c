@@ -10,6 +10,7 @@
 #include "runtime/base/module.h"
 #include "runtime/base/num.h"
 #include "runtime/base/report.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/init.h"
 #include "runtime/progress.h"
 #include "runtime/service.h"
@@ -39,7 +40,7 @@ struct reach_card {
 struct reach {
     char                  name[32];
     struct shmemt_address address;
-    struct shmemt_key     key[SHMEMT_SEGMENT_HEAP + 1];
+    struct shmemt_key     key[SHMEMT_SEGMENT_GPU + 1];
 };
 
 static bool pack(struct reach_card *card, const void *data, size_t bytes)
@@ -54,7 +55,7 @@ static bool pack(struct reach_card *card, const void *data, size_t bytes)
 static bool pack_reach(struct reach_card *card, const struct reach *reach)
 {
     bool fits = pack(card, reach->name, strlen(reach->name)) && pack(card, reach->address.data, reach->address.bytes);
-    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP && fits; segment++)
+    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_GPU && fits; segment++)
         fits = pack(card, reach->key[segment].data, reach->key[segment].bytes);
     return fits;
 }
@@ -77,7 +78,7 @@ static bool unpack_reach(const struct reach_card *card, size_t *at, struct reach
     if (bytes < 0) return false;
     if ((bytes = unpack(card, at, reach_out->address.data, sizeof reach_out->address.data)) < 0) return false;
     reach_out->address.bytes = (uint32_t)bytes;
-    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP; segment++) {
+    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_GPU; segment++) {
         if ((bytes = unpack(card, at, reach_out->key[segment].data, sizeof reach_out->key[segment].data)) < 0) return false;
         reach_out->key[segment].bytes = (uint32_t)bytes;
     }
@@ -287,7 +288,7 @@ void shmemi_connect_close(void)
     struct shmemi_state *state = &shmemi_state;
     for (size_t i = 0; i < state->transport_count; i++) {
         struct shmemt *tp = state->transports[i];
-        for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP; segment++) tp->ops->unexport_region(tp, segment);
+        for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_GPU; segment++) tp->ops->unexport_region(tp, segment);
         tp->ops->close(tp);
     }
     shmemt_registry_close(&state->registry);
@@ -326,15 +327,28 @@ static struct shmemt_region own_region(int segment)
     }
 }
 
-static int export_one(struct shmemt *tp, struct reach_card *card)
+/* Who maps memory of the host has no use for it; who cannot register it is no error, but something to say. */
+static void export_gpu(size_t i, struct shmemt_key *key_out)
 {
-    struct reach reach = {.name = ""};
+    struct shmemt             *tp     = shmemi_state.transports[i];
+    const struct shmemt_region region = shmemi_gpu_region();
+    if (region.bytes == 0 || !posts(tp) || (tp->traits.caps & SHMEMT_CAP_MAP_HOST)) return;
+    int err = tp->ops->export_region(tp, &region, key_out);
+    if (err) key_out->bytes = 0;
+    shmemi_gpu_registered(i, err);
+}
+
+static int export_one(size_t i, struct reach_card *card)
+{
+    struct shmemt *tp    = shmemi_state.transports[i];
+    struct reach   reach = {.name = ""};
     snprintf(reach.name, sizeof reach.name, "%s", tp->ops->name);
     int err = tp->ops->address(tp, &reach.address);
     for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP && !err; segment++) {
         struct shmemt_region region = own_region(segment);
         err                         = tp->ops->export_region(tp, &region, &reach.key[segment]);
     }
+    if (!err) export_gpu(i, &reach.key[SHMEMT_SEGMENT_GPU]);
     if (!err && !pack_reach(card, &reach)) err = -E2BIG;
     if (!err) return 0;
     shmemi_error("could not offer this PE's memory to others: %s" WHY "transport %s refused it" FIX
@@ -346,7 +360,8 @@ static int export_one(struct shmemt *tp, struct reach_card *card)
 static int export_all(struct reach_card *card)
 {
     int err = 0;
-    for (size_t i = 0; i < shmemi_state.transport_count && !err; i++) err = export_one(shmemi_state.transports[i], card);
+    for (size_t i = 0; i < shmemi_state.transport_count && !err; i++) err = export_one(i, card);
+    if (!err) shmemi_gpu_report_rdma();
     return err;
 }
 
@@ -363,6 +378,12 @@ static int import(struct shmemt *tp, int pe, const struct reach *reach)
                      "look at the report (POSTERN_REPORT=1)",
                      pe, strerror(-err), tp->ops->name);
     return err;
+}
+
+/* What its owner could not register is not there. */
+static bool import_gpu(struct shmemt *tp, int pe, const struct shmemt_key *key)
+{
+    return key->bytes > 0 && tp->ops->import_region(tp, pe, SHMEMT_SEGMENT_GPU, key) == 0;
 }
 
 static const struct reach *find_reach(const struct reach *reaches, size_t count, const char *name)
@@ -390,7 +411,10 @@ static int connect_peer(int pe, const struct reach *reaches, size_t count)
         if (err == -EHOSTUNREACH) continue;
         if (err) return err;
         if (peer->mapped < 0 && tp->ops->map(tp, pe, SHMEMT_SEGMENT_CTRL)) peer->mapped = (int8_t)i;
-        else if (peer->posted < 0 && posts(tp)) peer->posted = (int8_t)i;
+        else if (peer->posted < 0 && posts(tp)) {
+            peer->posted    = (int8_t)i;
+            peer->posts_gpu = import_gpu(tp, pe, &reach->key[SHMEMT_SEGMENT_GPU]);
+        }
         if (peer->mapped >= 0 && (peer->posted >= 0 || !need_all)) break;
     }
     if (peer->mapped >= 0 || peer->posted >= 0) return 0;

@@ -7,7 +7,8 @@
  * anyway; after it each PE compares its note with its right neighbour's, and a difference ends the job naming both
  * calls. Two notes per PE, because the neighbour may already have begun its next call (not the one after: that needs us).
  * Pages are given when a block is allocated, by its owner. Where one PE cannot have them, it says so to all before the barrier,
- * and the call fails on every PE. The old names (shmalloc and so on) are the same calls, and may be mixed with the new ones.
+ * and the call fails on every PE. The GPU heap (runtime/gpu/) is a second heap with an allocator of its own, whose records lie in host
+ * memory as well, and all its memory is there from the start. The old names (shmalloc and so on) are the same calls, and may be mixed with the new ones.
  * Spec: OpenSHMEM 1.6 §9.3 Memory Management Routines.  Tests: tests/api/heap/.
  */
 #include "runtime/heap.h"
@@ -16,35 +17,56 @@
 #include "runtime/base/log.h"
 #include "runtime/base/num.h"
 #include "runtime/coll/coll.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
 #include "runtime/sync.h"
 
 #include <errno.h>
-#include <shmem.h>
+#include <shmemx.h>
 #include <stdio.h>
 #include <string.h>
 
 enum heap_call_kind { CALL_MALLOC, CALL_ALIGN, CALL_CALLOC, CALL_HINTS, CALL_REALLOC, CALL_FREE };
+enum { CALL_ON_GPU = 16 }; /* added to a kind: the offset is one of the GPU heap */
 static const char *const call_names[] = {
     "shmem_malloc(%s%llu)",
     "shmem_align(%s%llu, %llu)",
     "shmem_calloc(%s%llu, %llu)",
     "shmem_malloc_with_hints(%s%llu, %llu)",
-    "shmem_realloc(heap+%s%llu, %llu)",
-    "shmem_free(heap+%s%llu)",
+    "shmem_realloc(%sheap+%llu, %llu)",
+    "shmem_free(%sheap+%llu)",
 };
 
-static struct shmemi_alloc *allocator;
-static uint64_t             sequence, history; /* number and hash of the calls so far */
+/* One kind of memory. */
+struct heap {
+    struct shmemi_alloc *allocator;
+    uintptr_t            base;
+    size_t               bytes;
+    size_t               alignment; /* of base: the most that shmem_align can give */
+    bool                 gpu;
+};
+static struct heap host_heap, gpu_heap = {.gpu = true};
+
+static uint64_t sequence, history; /* number and hash of the calls so far */
+
+static void describe_heap(struct heap *heap, uintptr_t base, size_t bytes, size_t alignment)
+{
+    heap->allocator = shmemi_alloc_create(bytes);
+    heap->base      = base;
+    heap->bytes     = bytes;
+    heap->alignment = alignment;
+}
 
 int shmemi_heap_init(void)
 {
+    const struct shmemi_state *state = &shmemi_state;
     shmemi_pages_forget();
     sequence = history = 0;
-    allocator          = shmemi_alloc_create(shmemi_state.all_heap_bytes);
-    if (allocator) return 0;
+    describe_heap(&host_heap, state->all_heap_base, state->all_heap_bytes, state->node.heap_alignment);
+    describe_heap(&gpu_heap, state->gpu_base, shmemi_gpu.bytes, shmemi_gpu.unit);
+    if (host_heap.allocator && gpu_heap.allocator) return 0;
     shmemi_error("could not make the records of the symmetric heap" WHY "malloc gave no memory" FIX
                  "raise `ulimit -v`, or start fewer PEs");
     return -ENOMEM;
@@ -52,19 +74,20 @@ int shmemi_heap_init(void)
 
 void shmemi_heap_finish(void)
 {
-    shmemi_alloc_destroy(allocator);
-    allocator = NULL;
+    shmemi_alloc_destroy(host_heap.allocator);
+    shmemi_alloc_destroy(gpu_heap.allocator);
+    host_heap.allocator = gpu_heap.allocator = NULL;
 }
 
 /* ---- agreement ---- */
 
-static void note_call(enum heap_call_kind kind, uint64_t first, uint64_t second)
+static void note_call(uint32_t kind, uint64_t first, uint64_t second)
 {
     struct shmemi_heap_call *note     = &shmemi_state.ctrl->heap_call[++sequence % 2];
-    const uint64_t           fields[] = {(uint64_t)kind, first, second};
+    const uint64_t           fields[] = {kind, first, second};
     history                           = shmemi_hash(history, fields, sizeof fields);
     /* Relaxed: the barrier that follows publishes them. */
-    atomic_store_explicit(&note->kind, (uint32_t)kind, memory_order_relaxed);
+    atomic_store_explicit(&note->kind, kind, memory_order_relaxed);
     atomic_store_explicit(&note->first, first, memory_order_relaxed);
     atomic_store_explicit(&note->second, second, memory_order_relaxed);
     atomic_store_explicit(&note->hash, history, memory_order_relaxed);
@@ -87,7 +110,8 @@ static void describe_call(char *buffer, size_t bytes, const struct shmemi_heap_c
     uint32_t kind = atomic_load_explicit(&note->kind, memory_order_relaxed);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(buffer, bytes, call_names[kind % (sizeof call_names / sizeof call_names[0])], "",
+    snprintf(buffer, bytes, call_names[kind % CALL_ON_GPU % (sizeof call_names / sizeof call_names[0])],
+             kind % CALL_ON_GPU >= CALL_REALLOC && kind >= CALL_ON_GPU ? "GPU " : "",
              (unsigned long long)atomic_load_explicit(&note->first, memory_order_relaxed),
              (unsigned long long)atomic_load_explicit(&note->second, memory_order_relaxed));
 #pragma GCC diagnostic pop
@@ -166,9 +190,32 @@ static void require_running(const char *call)
     if (SHMEMI_UNLIKELY(!shmemi_state_running())) shmemi_service_outside(call);
 }
 
-static void *block_address(size_t offset)
+static void *block_address(const struct heap *heap, size_t offset)
 {
-    return (void *)(shmemi_state.all_heap_base + offset);
+    return (void *)(heap->base + offset);
+}
+
+/* Memory for a block; 0 or a negative errno. Of a GPU it is there from the start. */
+static int populate(const struct heap *heap, size_t offset, size_t bytes)
+{
+    return heap->gpu ? 0 : shmemi_pages_populate(block_address(heap, offset), bytes);
+}
+
+static void clear(const struct heap *heap, size_t offset, size_t bytes)
+{
+    if (heap->gpu) shmemi_gpu_zero(block_address(heap, offset), bytes);
+    else memset(block_address(heap, offset), 0, bytes);
+}
+
+static void move(const struct heap *heap, size_t to, size_t from, size_t bytes)
+{
+    if (heap->gpu) shmemi_gpu_copy(block_address(heap, to), block_address(heap, from), bytes);
+    else memcpy(block_address(heap, to), block_address(heap, from), bytes);
+}
+
+static uint32_t kind_in(const struct heap *heap, enum heap_call_kind kind)
+{
+    return heap->gpu ? (uint32_t)kind + CALL_ON_GPU : (uint32_t)kind;
 }
 
 static SHMEMI_COLD void foreign_pointer(const char *call, const void *pointer)
@@ -181,43 +228,61 @@ static SHMEMI_COLD void foreign_pointer(const char *call, const void *pointer)
                          shmemi_route_describe(pointer, text, sizeof text));
 }
 
-/* Offset of a live block; ends the job on any other pointer. */
-static size_t block_of(const char *call, const void *pointer)
+/* Heap and offset of a live block; ends the job on any other pointer. */
+static const struct heap *heap_of(const char *call, const void *pointer, size_t *offset_out)
 {
-    size_t offset = (uintptr_t)pointer - shmemi_state.all_heap_base;
+    const struct heap *heap = shmemi_gpu_is_heap(pointer) ? &gpu_heap : &host_heap;
     require_running(call);
-    if (offset >= shmemi_state.all_heap_bytes || shmemi_alloc_size(allocator, offset) == SHMEMI_ALLOC_NONE)
+    *offset_out = (uintptr_t)pointer - heap->base;
+    if (*offset_out >= heap->bytes || shmemi_alloc_size(heap->allocator, *offset_out) == SHMEMI_ALLOC_NONE)
         foreign_pointer(call, pointer);
-    return offset;
+    return heap;
 }
 
 /* Programs that do not look at the result crash far from here. The same on all PEs, so one says it, and once. */
-static SHMEMI_COLD void does_not_fit(const char *call, size_t bytes)
+static SHMEMI_COLD void does_not_fit(const char *call, const struct heap *heap, size_t bytes)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (shmemi_state.my_pe != 0 || atomic_flag_test_and_set(&told)) return;
-    shmemi_warn("%s: %zu bytes do not fit into what is free of the symmetric heap (%zu MiB)" WHY "every PE gets NULL" FIX
-                "raise SHMEM_SYMMETRIC_SIZE, or check for NULL",
-                call, bytes, shmemi_state.all_heap_bytes >> 20);
+    if (heap->gpu && heap->bytes == 0)
+        shmemi_warn("%s: there is no symmetric GPU heap" WHY "every PE gets NULL; the report tells why (POSTERN_REPORT=1)" FIX
+                    "set POSTERN_CUDA_HEAP to a size, or do not ask for GPU memory",
+                    call);
+    else
+        shmemi_warn("%s: %zu bytes do not fit into what is free of the symmetric %sheap (%zu MiB)" WHY "every PE gets NULL" FIX
+                    "raise %s, or check for NULL",
+                    call, bytes, heap->gpu ? "GPU " : "", heap->bytes >> 20,
+                    heap->gpu ? "POSTERN_CUDA_HEAP" : "SHMEM_SYMMETRIC_SIZE");
 }
 
 /* The common part: bytes > 0. NULL on every PE where it does not fit, or where some PE cannot have the pages. */
+static void *allocate_in(const struct heap *heap, const char *call, enum heap_call_kind kind, uint64_t first, uint64_t second,
+                         size_t bytes, size_t alignment, bool zero)
+{
+    require_running(call);
+    note_call(kind_in(heap, kind), first, second);
+    /* Each heap begins at a multiple of its alignment, so an aligned offset is an aligned address up to that. */
+    size_t offset = alignment <= heap->alignment ? shmemi_alloc_get(heap->allocator, bytes, alignment) : SHMEMI_ALLOC_NONE;
+    if (offset == SHMEMI_ALLOC_NONE) does_not_fit(call, heap, bytes);
+    /* It fits on all PEs or on none; but one alone may have no memory for its records, or no pages. */
+    if (offset == SHMEMI_ALLOC_NONE || populate(heap, offset, bytes) != 0) tell_failure();
+    else if (zero) clear(heap, offset, bytes);
+    barrier_and_compare(call);
+    if (!somebody_failed()) return block_address(heap, offset);
+    if (offset != SHMEMI_ALLOC_NONE) shmemi_alloc_free(heap->allocator, offset);
+    return NULL;
+}
+
+/* Without a word about where: in GPU memory with POSTERN_HEAP=cuda. */
+static const struct heap *usual_heap(void)
+{
+    return SHMEMI_UNLIKELY(shmemi_state.gpu) && shmemi_options.heap == SHMEMI_HEAP_CUDA ? &gpu_heap : &host_heap;
+}
+
 static void *allocate(const char *call, enum heap_call_kind kind, uint64_t first, uint64_t second, size_t bytes, size_t alignment,
                       bool zero)
 {
-    require_running(call);
-    note_call(kind, first, second);
-    /* Each heap begins at a multiple of heap_alignment, so an aligned offset is an aligned address up to that. */
-    size_t offset =
-        alignment <= shmemi_state.node.heap_alignment ? shmemi_alloc_get(allocator, bytes, alignment) : SHMEMI_ALLOC_NONE;
-    if (offset == SHMEMI_ALLOC_NONE) does_not_fit(call, bytes);
-    /* It fits on all PEs or on none; but one alone may have no memory for its records, or no pages. */
-    if (offset == SHMEMI_ALLOC_NONE || shmemi_pages_populate(block_address(offset), bytes) != 0) tell_failure();
-    else if (zero) memset(block_address(offset), 0, bytes);
-    barrier_and_compare(call);
-    if (!somebody_failed()) return block_address(offset);
-    if (offset != SHMEMI_ALLOC_NONE) shmemi_alloc_free(allocator, offset);
-    return NULL;
+    return allocate_in(usual_heap(), call, kind, first, second, bytes, alignment, zero);
 }
 
 static void *allocate_plain(const char *call, size_t size)
@@ -241,7 +306,8 @@ SHMEMI_EXPORT(shmalloc)
 void *pshmem_malloc_with_hints(size_t size, long hints)
 {
     if (size == 0) return NULL;
-    return allocate("shmem_malloc_with_hints", CALL_HINTS, size, (uint64_t)hints, size, 1, false);
+    const struct heap *heap = hints & SHMEMX_MEM_CUDA ? &gpu_heap : hints & SHMEMX_MEM_HOST ? &host_heap : usual_heap();
+    return allocate_in(heap, "shmem_malloc_with_hints", CALL_HINTS, size, (uint64_t)hints, size, 1, false);
 }
 SHMEMI_EXPORT(shmem_malloc_with_hints)
 
@@ -285,10 +351,11 @@ SHMEMI_EXPORT(shmem_calloc)
 
 static void release(const char *call, void *ptr)
 {
-    size_t offset = block_of(call, ptr);
-    note_call(CALL_FREE, offset, 0);
+    size_t             offset;
+    const struct heap *heap = heap_of(call, ptr, &offset);
+    note_call(kind_in(heap, CALL_FREE), offset, 0);
     barrier_and_compare(call); /* before the block can be given out again: peers may still use it */
-    shmemi_alloc_free(allocator, offset);
+    shmemi_alloc_free(heap->allocator, offset);
 }
 
 void pshmem_free(void *ptr)
@@ -304,16 +371,16 @@ void pshfree(void *ptr)
 SHMEMI_EXPORT(shfree)
 
 /* Moves or resizes; the entry barrier is over. SHMEMI_ALLOC_NONE: the old block stays. */
-static size_t resize_block(size_t offset, size_t size)
+static size_t resize_block(const struct heap *heap, size_t offset, size_t size)
 {
-    size_t old_bytes = shmemi_alloc_size(allocator, offset);
-    if (shmemi_alloc_resize(allocator, offset, size) == 0) {
-        if (size > old_bytes && shmemi_pages_populate(block_address(offset), size) != 0) tell_failure();
+    size_t old_bytes = shmemi_alloc_size(heap->allocator, offset);
+    if (shmemi_alloc_resize(heap->allocator, offset, size) == 0) {
+        if (size > old_bytes && populate(heap, offset, size) != 0) tell_failure();
         return offset;
     }
-    size_t moved = shmemi_alloc_get(allocator, size, 1);
-    if (moved == SHMEMI_ALLOC_NONE || shmemi_pages_populate(block_address(moved), size) != 0) tell_failure();
-    else memcpy(block_address(moved), block_address(offset), old_bytes < size ? old_bytes : size);
+    size_t moved = shmemi_alloc_get(heap->allocator, size, 1);
+    if (moved == SHMEMI_ALLOC_NONE || populate(heap, moved, size) != 0) tell_failure();
+    else move(heap, moved, offset, old_bytes < size ? old_bytes : size);
     return moved;
 }
 
@@ -324,20 +391,21 @@ static void *reallocate(const char *call, void *ptr, size_t size)
         release(call, ptr);
         return NULL;
     }
-    size_t offset    = block_of(call, ptr);
-    size_t old_bytes = shmemi_alloc_size(allocator, offset);
-    note_call(CALL_REALLOC, offset, size);
+    size_t             offset;
+    const struct heap *heap      = heap_of(call, ptr, &offset);
+    size_t             old_bytes = shmemi_alloc_size(heap->allocator, offset);
+    note_call(kind_in(heap, CALL_REALLOC), offset, size);
     barrier_and_compare(call);
-    size_t result = resize_block(offset, size);
+    size_t result = resize_block(heap, offset, size);
     shmemi_sync_barrier(call, SHMEMI_COLL_HEAP);
 
     if (somebody_failed()) { /* on all PEs alike: the old block comes back as it was */
-        if (result == offset) shmemi_alloc_resize(allocator, offset, old_bytes);
-        else if (result != SHMEMI_ALLOC_NONE) shmemi_alloc_free(allocator, result);
+        if (result == offset) shmemi_alloc_resize(heap->allocator, offset, old_bytes);
+        else if (result != SHMEMI_ALLOC_NONE) shmemi_alloc_free(heap->allocator, result);
         return NULL;
     }
-    if (result != offset) shmemi_alloc_free(allocator, offset);
-    return block_address(result);
+    if (result != offset) shmemi_alloc_free(heap->allocator, offset);
+    return block_address(heap, result);
 }
 
 void *pshmem_realloc(void *ptr, size_t size)

@@ -21,6 +21,7 @@
 #include "runtime/connect.h"
 #include "runtime/ctx.h"
 #include "runtime/device.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/heap.h"
 #include "runtime/node.h"
 #include "runtime/progress.h"
@@ -124,6 +125,7 @@ static void fill_card(struct shmemi_card *card, int failed)
                                        shmemi_options.heap_bytes == SIZE_MAX ? HEAP_BYTES_DEFAULT : shmemi_options.heap_bytes),
     };
     shmemi_host_cpus(card->cpus, SHMEMI_CARD_CPU_WORDS);
+    shmemi_gpu_fill_card(&card->gpu);
     snprintf(card->room_limit, sizeof card->room_limit, "%s", room.limit);
     snprintf(card->executable, sizeof card->executable, "%.95s", state->data.executable);
     shmemi_host_name(card->host, sizeof card->host);
@@ -227,6 +229,7 @@ static int first_exchange(int failed)
     size_t                heap_bytes = 0;
     err                              = compare_cards();
     if (!err) err = decide_heap(&heap_bytes);
+    if (!err) err = shmemi_gpu_plan();
     shmemi_log_set_level(before);
     if (err) return err;
     note_executables();
@@ -270,10 +273,16 @@ static int second_exchange(int *failed_out, char *way_out, size_t way_bytes)
     if (!cards) return shmemi_init_no_memory();
     mine.first  = state->node.pes[0];
     mine.failed = shmemi_node_create(shmemi_options.pages, &mine);
+    mine.gpu    = shmemi_gpu_share(mine.failed);
     if (!mine.failed) mine.failed = shmemi_connect_probe(mine.way, sizeof mine.way);
     int err = shmemi_init_exchange(&mine, sizeof mine, cards);
     if (!err) shmemi_node_say_unreached();
     for (int pe = 0; pe < state->npes && !err; pe++) err = cards[pe].failed;
+    for (int pe = 0; pe < state->npes && !err; pe++) {
+        if (!cards[pe].gpu) continue;
+        err = shmemi_gpu_without(pe, cards[pe].gpu);
+        break;
+    }
     if (!err) err = number_nodes(cards);
     if (err) return err;
     snprintf(way_out, way_bytes, "%s", common_way(cards));
@@ -350,7 +359,7 @@ static size_t posts_small(void)
     enum { POST_SMALL_BYTES = 256 };
     const struct shmemi_state *state = &shmemi_state;
     size_t                     bytes = POST_SMALL_BYTES;
-    if (!state->posted || state->check || state->stats) return 0;
+    if (!state->posted || state->check || state->stats || state->gpu) return 0;
     for (int pe = 0; pe < state->npes; pe++) {
         if (state->peers[pe].mapped != SHMEMI_NOT_MAPPED) continue;
         const struct shmemt_traits *traits = &state->transports[state->peers[pe].posted]->traits;
@@ -374,15 +383,16 @@ static void choose_paths(void)
         if (peer->mapped < 0) all_mapped = false;
         if (!peer->same_data) same_data = false;
     }
-    state->check       = checks_calls();
-    state->check_calls = true;
+    state->check         = checks_calls();
+    state->check_calls   = true;
+    state->careful_words = state->check || state->gpu;
     for (int pe = 0; pe < state->npes; pe++)
         if (!state->cards[pe].check) state->check_calls = false;
     shmemi_stats_start();
     state->post_small_bytes = posts_small();
     shmemi_rma_choose_copy(shmemi_options.copy_stream_bytes);
 
-    bool plain        = in_order && all_mapped && !nic && !state->check && !state->stats && !state->writers_fence;
+    bool plain        = in_order && all_mapped && !nic && !state->check && !state->stats && !state->writers_fence && !state->gpu;
     state->map_first  = (unsigned)state->node.pes[0];
     state->map_count  = plain ? (unsigned)state->node.count : 0;
     state->heap_base  = state->all_heap_base;
@@ -445,10 +455,12 @@ static void release_everything(bool started)
     shmemi_service_before_unmap();
     shmemi_device_stop();
     shmemi_device_finish();
+    shmemi_gpu_stop();
     shmemi_progress_stop();
     shmemi_ctx_finish_all();
     shmemi_team_finish_all();
     shmemi_connect_close();
+    shmemi_gpu_close();
     shmemi_heap_finish();
     shmemi_node_close();
     shmemi_wait_signal_remove();
@@ -528,6 +540,7 @@ static int set_up(int options_failed)
     }
     if (!failed) failed = draw_nonce();
     if (!failed) failed = shmemi_node_listen();
+    if (!failed) failed = shmemi_gpu_open();
     int err = first_exchange(failed);
     if (err && !failed) say_wrong_options();
     if (err) return err;
@@ -536,14 +549,16 @@ static int set_up(int options_failed)
     choose_waiting();
     if (!failed) failed = shmemi_connect_open(way);
     if (!failed) failed = shmemi_heap_init();
+    if (!failed) failed = shmemi_gpu_start();
     if (!failed) failed = shmemi_service_start(); /* last before the verdict: what can fail on one PE alone */
     if ((err = shmemi_connect_all(failed, &all_start))) return err;
     choose_paths();
     if ((err = forget_cards())) return err;
     if ((err = shmemi_team_init())) return err;
     if ((err = shmemi_ctx_init_default())) return err;
+    if ((err = shmemi_gpu_serve())) return err;
     if ((err = shmemi_progress_start())) return err;
-    if (state->device) state->silent_writers = true; /* kernels store, and look at no sleeper */
+    if (state->device || state->gpu) state->silent_writers = true; /* kernels store, and look at no sleeper */
     state->sleep_ns = state->silent_writers ? SLEEP_POSTED_NS : SLEEP_NS;
     shmemi_wait_signal_install();
     shmemi_service_await_listener();

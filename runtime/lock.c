@@ -14,6 +14,7 @@
  * Spec: OpenSHMEM 1.6 §9.13 Distributed Locking Routines.  Tests: tests/api/lock/, tests/stress/lock.c.
  */
 #include "runtime/order.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -43,6 +44,7 @@ static int home_of(const char *call, const long *lock)
 {
     int      segment;
     uint64_t offset;
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu) && shmemi_gpu_is_heap(lock)) shmemi_gpu_refuse(call, "a lock", lock);
     if (!shmemi_route_segment(lock, &segment, &offset)) {
         struct shmemi_place unused; /* the careful path has the message */
         shmemi_route_find(&shmemi_state.ctx_default, call, lock, sizeof *lock, shmemi_state.my_pe, &unused);

@@ -35,12 +35,12 @@ struct descriptor_message {
     uint64_t node_bytes, heap_bytes;
 };
 
-static socklen_t socket_name(struct sockaddr_un *name_out, uint64_t nonce, int pe)
+socklen_t shmemi_node_socket_name(struct sockaddr_un *name_out, uint64_t nonce, int pe, const char *suffix)
 {
     memset(name_out, 0, sizeof *name_out);
     name_out->sun_family = AF_UNIX; /* sun_path[0] == 0: abstract */
-    int length =
-        snprintf(name_out->sun_path + 1, sizeof name_out->sun_path - 1, "postern-%016llx-%d", (unsigned long long)nonce, pe);
+    int length = snprintf(name_out->sun_path + 1, sizeof name_out->sun_path - 1, "postern-%016llx-%d%s", (unsigned long long)nonce,
+                          pe, suffix);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
@@ -58,7 +58,7 @@ int shmemi_node_listen(void)
     int                yes = 1;
     listener               = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0) {
-        socklen_t bytes = socket_name(&name, shmemi_state.nonce, shmemi_state.my_pe);
+        socklen_t bytes = shmemi_node_socket_name(&name, shmemi_state.nonce, shmemi_state.my_pe, "");
         if (bind(listener, (struct sockaddr *)&name, bytes) == 0) return 0;
     }
     int err = errno;
@@ -124,7 +124,7 @@ static bool can_send(int probe, const struct shmemi_card *card, int pe)
     struct sockaddr_un        name;
     if (pe == shmemi_state.my_pe) return true;
     if (card->boot_id != mine->boot_id || card->label != mine->label) return false;
-    socklen_t bytes = socket_name(&name, card->nonce, pe);
+    socklen_t bytes = shmemi_node_socket_name(&name, card->nonce, pe, "");
     return connect(probe, (struct sockaddr *)&name, bytes) == 0;
 }
 
@@ -231,7 +231,7 @@ static int send_descriptors(int pe)
     struct iovec  part    = {.iov_base = &text, .iov_len = sizeof text};
     struct msghdr message = {
         .msg_name       = &name,
-        .msg_namelen    = socket_name(&name, state->cards[pe].nonce, pe),
+        .msg_namelen    = shmemi_node_socket_name(&name, state->cards[pe].nonce, pe, ""),
         .msg_iov        = &part,
         .msg_iovlen     = 1,
         .msg_control    = &control,
@@ -308,7 +308,7 @@ void shmemi_node_say_unreached(void)
 
 /* ---- the others: receive ---- */
 
-static bool sender_allowed(const struct ucred *sender)
+bool shmemi_node_sender_allowed(const struct ucred *sender)
 {
     return sender->uid == geteuid() || sender->uid == OVERFLOW_UID || geteuid() == OVERFLOW_UID || sender->uid == 0;
 }
@@ -327,7 +327,7 @@ static bool accept_message(struct msghdr *message, const struct descriptor_messa
         } else if (part->cmsg_type == SCM_CREDENTIALS) {
             struct ucred sender;
             memcpy(&sender, CMSG_DATA(part), sizeof sender);
-            sender_known = sender_allowed(&sender);
+            sender_known = shmemi_node_sender_allowed(&sender);
         }
     }
     bool right = bytes == (ssize_t)sizeof *text && sender_known && text->secret == state->job.secret && fds[0] >= 0 &&

@@ -15,8 +15,16 @@
 #include "runtime/init.h"
 #include "runtime/state.h"
 
+#include <sys/socket.h>
+
 /* What POSTERN_NODE says about a PE, as a number; 0: it is not set. 0 or -EINVAL, logged. */
 int shmemi_node_label(const char *text, int pe, uint64_t *label_out);
+
+/* Name of a PE's socket, with something behind it; for sockets of its own kind. And may a message's sender be one of the job's processes? */
+struct sockaddr_un;
+struct ucred;
+socklen_t shmemi_node_socket_name(struct sockaddr_un *name_out, uint64_t nonce, int pe, const char *suffix);
+bool      shmemi_node_sender_allowed(const struct ucred *sender);
 
 /* Bind this PE's socket, which shmemi_state.nonce names. Before the first exchange. 0 or a negative errno, logged. */
 int shmemi_node_listen(void);

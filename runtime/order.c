@@ -11,6 +11,7 @@
 #include "runtime/order.h"
 
 #include "runtime/device.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/team.h"
@@ -30,6 +31,7 @@ void shmemi_order_fence(struct shmemi_ctx *ctx)
 {
     if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet();
     atomic_thread_fence(memory_order_release);
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
     if (SHMEMI_LIKELY(!shmemi_state.posted)) return;
     if (SHMEMI_UNLIKELY(shmemi_state.job.agent == SHMEMT_AGENT_NIC)) complete_near(ctx);
     shmemi_post_fence(ctx);
@@ -39,6 +41,7 @@ void shmemi_order_fence(struct shmemi_ctx *ctx)
 void shmemi_order_quiet(struct shmemi_ctx *ctx)
 {
     if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet();
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
     if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(ctx, SHMEMT_ALL_PES);
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -46,6 +49,7 @@ void shmemi_order_quiet(struct shmemi_ctx *ctx)
 static void quiet_listed(struct shmemi_ctx *ctx, const char *call, const int *target_pes, size_t npes)
 {
     if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet();
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
     for (size_t i = 0; (shmemi_state.posted || shmemi_state.check) && i < npes; i++) {
         int pe = target_pes[i];
         if (pe < 0 || pe >= ctx->team->size) {

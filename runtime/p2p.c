@@ -8,6 +8,7 @@
  * Spec: OpenSHMEM 1.6 §9.11 Point-To-Point Synchronization Routines.  Tests: tests/api/p2p/.
  */
 #include "runtime/base/num.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -15,6 +16,7 @@
 
 #include <sched.h>
 #include <shmem.h>
+#include <stdlib.h>
 
 /* The widths of words, for reading objects of any type of that width. */
 typedef uint16_t __attribute__((may_alias)) word2;
@@ -180,9 +182,64 @@ static void check_set(const struct word_set *set, shmemi_wait_ready *ready)
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_words(set, ready == some_hold);
 }
 
+/* ---- words of a GPU: looked at in a copy ---- */
+
+enum { GPU_WORDS_ON_STACK = 512 };
+
+struct gpu_look {
+    struct word_set   *set;
+    const void        *words; /* in the GPU heap */
+    void              *copy;
+    shmemi_wait_ready *ready;
+};
+
+/* A look takes microseconds, so traffic is moved on between any two. */
+static bool ready_on_gpu(void *argument)
+{
+    struct gpu_look *look = argument;
+    if (shmemi_state.posted) shmemi_post_progress();
+    shmemi_gpu_copy(look->copy, look->words, look->set->nelems * look->set->kind.width);
+    return look->ready(look->set);
+}
+
+/* One look, or until it holds. Returns what the last look said. */
+static SHMEMI_COLD bool look_on_gpu(struct word_set *set, shmemi_wait_ready *ready, bool waits)
+{
+    _Alignas(8) char small[GPU_WORDS_ON_STACK];
+
+    size_t          bytes = set->nelems * set->kind.width;
+    void           *large = bytes > sizeof small ? malloc(bytes) : NULL;
+    struct gpu_look look  = {.set = set, .words = set->ivars, .copy = large ? large : small, .ready = ready};
+    if (bytes > sizeof small && !large)
+        shmemi_service_fatal(set->call,
+                             "could not get %zu bytes of host memory" WHY
+                             "malloc gave none, and words in GPU memory are looked at in a copy" FIX
+                             "raise `ulimit -v`, or wait for fewer words at once",
+                             bytes);
+    set->ivars = look.copy;
+    bool holds = ready_on_gpu(&look);
+    if (waits && !holds) {
+        const struct shmemi_wait description = {.call = set->call, .address = look.words, .bytes = bytes, .pe = -1};
+        shmemi_wait_for(&description, ready_on_gpu, &look);
+        holds = true;
+    }
+    set->ivars = look.words;
+    free(large);
+    return holds;
+}
+
+static bool lies_on_gpu(const struct word_set *set)
+{
+    return SHMEMI_UNLIKELY(shmemi_state.gpu) && shmemi_gpu_is_heap(set->ivars);
+}
+
 static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
 {
     check_set(set, ready);
+    if (lies_on_gpu(set)) {
+        look_on_gpu(set, ready, true);
+        return;
+    }
     const struct shmemi_wait description = {
         .call    = set->call,
         .address = set->ivars,
@@ -199,6 +256,7 @@ static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
 static bool test_set(struct word_set *set, shmemi_wait_ready *ready)
 {
     check_set(set, ready);
+    if (lies_on_gpu(set)) return look_on_gpu(set, ready, false);
     if (ready(set)) return true;
     if (shmemi_state.posted) shmemi_post_progress();
     if (shmemi_state.crowded) sched_yield();
@@ -269,7 +327,7 @@ static SHMEMI_COLD int test_one(const char *call, const void *ivar, int cmp, con
 /* Most words hold already when they are looked at: that is answered here, and the rest, wrong operators and checked mode too, out of line. */
 SHMEMI_INLINE bool holds_now(const void *ivar, int cmp, const void *value, struct word_kind kind)
 {
-    return SHMEMI_LIKELY(cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_LE) && SHMEMI_LIKELY(!shmemi_state.check) &&
+    return SHMEMI_LIKELY(cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_LE) && SHMEMI_LIKELY(!shmemi_state.careful_words) &&
            holds(read_shared(ivar, 0, kind), cmp, read_value(value, 0, kind));
 }
 
@@ -342,6 +400,14 @@ SHMEMI_AMO_STD_TYPES(DEFINE_SOME, test_some, test_some)
 
 /* clang-format on */
 
+static uint64_t read_signal(const uint64_t *sig_addr)
+{
+    uint64_t seen;
+    if (SHMEMI_LIKELY(!shmemi_state.gpu) || !shmemi_gpu_is_heap(sig_addr)) return read_shared(sig_addr, 0, KIND_OF(uint64_t));
+    shmemi_gpu_copy(&seen, sig_addr, sizeof seen);
+    return seen;
+}
+
 uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     const struct word_kind kind   = KIND_OF(uint64_t);
@@ -350,7 +416,7 @@ uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_valu
     check_set(&set, all_hold);
     for (;;) {
         /* The value that matched is the result, so it is the one that was compared. */
-        uint64_t seen = read_shared(sig_addr, 0, kind);
+        uint64_t seen = read_signal(sig_addr);
         if (holds(seen, cmp, cmp_value)) return seen;
         wait_one(call, sig_addr, cmp, &cmp_value, kind);
     }

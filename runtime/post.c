@@ -6,6 +6,7 @@
  */
 #include "runtime/post.h"
 
+#include "runtime/gpu/gpu.h"
 #include "runtime/progress.h"
 #include "runtime/service.h"
 #include "runtime/wait.h"
@@ -142,6 +143,12 @@ static const struct shmemt_traits *traits_of(const struct shmemi_place *place)
     return &shmemi_state.transports[place->transport]->traits;
 }
 
+/* Of local memory: a transport is handed other memory of a GPU only by way of the host (runtime/gpu/op.c). */
+static enum shmemt_memory memory_of(const void *local)
+{
+    return shmemi_gpu_is_heap(local) ? SHMEMT_MEMORY_CUDA : SHMEMT_MEMORY_HOST;
+}
+
 /* ---- contiguous ---- */
 
 static void post_contiguous(struct shmemi_ctx *ctx, const struct shmemi_place *place, enum slot slot, char *local, size_t bytes,
@@ -153,6 +160,7 @@ static void post_contiguous(struct shmemi_ctx *ctx, const struct shmemi_place *p
         const struct shmemt_xfer xfer  = {
              .segment       = place->segment,
              .flags         = flags,
+             .local_memory  = memory_of(local),
              .local         = local + at,
              .remote_offset = place->offset + at,
              .bytes         = piece,
@@ -165,9 +173,10 @@ static void post_contiguous(struct shmemi_ctx *ctx, const struct shmemi_place *p
     }
 }
 
-static bool fits_copy(const struct shmemi_place *place, size_t bytes)
+static bool fits_copy(const struct shmemi_place *place, const void *source, size_t bytes)
 {
-    return bytes <= traits_of(place)->copy_bytes_max && bytes <= traits_of(place)->bytes_max;
+    return memory_of(source) == SHMEMT_MEMORY_HOST && bytes <= traits_of(place)->copy_bytes_max &&
+           bytes <= traits_of(place)->bytes_max;
 }
 
 /* Transports read through the same field that gets write through, so the const of a put's source ends here. */
@@ -213,7 +222,7 @@ void shmemi_post_put(struct shmemi_ctx *ctx, const struct shmemi_place *to, cons
     uint32_t          posted = 0;
     if (wait == SHMEMI_POST_NBI) {
         post_contiguous(ctx, to, SLOT_PUT, writable(source), bytes, 0, NULL, &posted);
-    } else if (fits_copy(to, bytes)) {
+    } else if (fits_copy(to, source, bytes)) {
         post_contiguous(ctx, to, SLOT_PUT, writable(source), bytes, SHMEMT_XFER_COPY, NULL, &posted);
     } else {
         post_contiguous(ctx, to, SLOT_PUT, writable(source), bytes, 0, &local.done, &local.wanted);
@@ -255,6 +264,7 @@ static void post_strided(struct shmemi_ctx *ctx, const struct shmemi_place *plac
         }
         const struct shmemt_xfer xfer = {
             .segment       = here.segment,
+            .local_memory  = memory_of(start),
             .local         = start,
             .remote_offset = here.offset,
             .bytes         = bytes,
@@ -331,12 +341,13 @@ void shmemi_post_put_signal(struct shmemi_ctx *ctx, const struct shmemi_place *t
     }
     size_t leading = post_leading_pieces(ctx, to, writable(source), bytes, nbi, &local);
     size_t last    = bytes - leading;
-    bool   copied  = !nbi && fits_copy(to, last);
+    bool   copied  = !nbi && fits_copy(to, source, last);
     bool   counted = !nbi && !copied;
 
     const struct shmemt_xfer xfer = {
         .segment       = to->segment,
         .flags         = copied ? SHMEMT_XFER_COPY : 0,
+        .local_memory  = memory_of(source),
         .local         = writable(source) + leading,
         .remote_offset = to->offset + leading,
         .bytes         = last,

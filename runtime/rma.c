@@ -9,6 +9,7 @@
 #include "runtime/rma.h"
 
 #include "runtime/base/num.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/operands.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
@@ -202,7 +203,9 @@ static SHMEMI_COLD void put_careful(const char *call, shmem_ctx_t handle, void *
     shmemi_route_find(ctx, call, dest, bytes, pe, &to);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_range(call, &to, "dest", dest, "source", source, bytes);
     shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, to.mapped, bytes);
-    if (to.mapped) {
+    if (shmemi_gpu_concerns(&to, source)) {
+        shmemi_gpu_put(ctx, &to, source, bytes, wait);
+    } else if (to.mapped) {
         shmemi_rma_copy(to.mapped, source, bytes, shmemi_rma_large_put);
         shmemi_wait_stored((int)to.local, to.mapped, bytes);
     } else {
@@ -220,7 +223,8 @@ static SHMEMI_COLD void get_careful(const char *call, shmem_ctx_t handle, void *
     shmemi_route_find(ctx, call, source, bytes, pe, &from);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_range(call, &from, "source", source, "dest", dest, bytes);
     shmemi_state_count(from.pe, SHMEMI_COUNT_GET, from.mapped, bytes);
-    if (from.mapped) get_mapped(dest, from.mapped, bytes);
+    if (shmemi_gpu_concerns(&from, dest)) shmemi_gpu_get(ctx, &from, dest, bytes, wait);
+    else if (from.mapped) get_mapped(dest, from.mapped, bytes);
     else shmemi_post_get(ctx, &from, dest, bytes, wait);
 }
 
@@ -269,7 +273,9 @@ static void put_strided(const char *call, shmem_ctx_t handle, void *dest, const 
     shmemi_route_find(ctx, call, dest, span, pe, &to);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_strided(call, &to, "dest", dest, far, "source", source, near, shape);
     shmemi_state_count(to.pe, SHMEMI_COUNT_PUT, to.mapped, bytes * shape.nblocks);
-    if (to.mapped) {
+    if (shmemi_gpu_concerns(&to, source)) {
+        shmemi_gpu_put_strided(ctx, &to, source, shape.nblocks, bytes, near, far);
+    } else if (to.mapped) {
         shmemi_rma_copy_strided(to.mapped, far, source, near, shape.nblocks, bytes);
         shmemi_wait_stored((int)to.local, to.mapped, span);
     } else {
@@ -288,7 +294,9 @@ static void get_strided(const char *call, shmem_ctx_t handle, void *dest, const 
     shmemi_route_find(ctx, call, source, span, pe, &from);
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_strided(call, &from, "source", source, far, "dest", dest, near, shape);
     shmemi_state_count(from.pe, SHMEMI_COUNT_GET, from.mapped, bytes * shape.nblocks);
-    if (from.mapped) {
+    if (shmemi_gpu_concerns(&from, dest)) {
+        shmemi_gpu_get_strided(ctx, &from, dest, shape.nblocks, bytes, near, far);
+    } else if (from.mapped) {
         shmemi_rma_copy_strided(dest, near, from.mapped, far, shape.nblocks, bytes);
         got_data();
     } else shmemi_post_get_strided(ctx, &from, dest, shape.nblocks, bytes, near, far);

@@ -5,6 +5,7 @@
 #include "runtime/route.h"
 
 #include "runtime/ctx.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/init.h"
 #include "runtime/service.h"
 #include "runtime/team.h"
@@ -26,6 +27,9 @@ bool shmemi_route_segment(const void *address, int *segment_out, uint64_t *offse
     } else if (at - (uintptr_t)state->ctrl < state->ctrl_bytes) {
         *segment_out = SHMEMT_SEGMENT_CTRL;
         *offset_out  = at - (uintptr_t)state->ctrl;
+    } else if (at - state->gpu_base < state->gpu_bytes) {
+        *segment_out = SHMEMT_SEGMENT_GPU;
+        *offset_out  = at - state->gpu_base;
     } else {
         return false;
     }
@@ -35,7 +39,7 @@ bool shmemi_route_segment(const void *address, int *segment_out, uint64_t *offse
 bool shmemi_route_mapped_position(unsigned local, const void *mapped, uint64_t *position_out)
 {
     const struct shmemt_job *job = &shmemi_state.job;
-    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP; segment++) {
+    for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_GPU; segment++) {
         if (!job->node_map[segment].base) continue;
         uintptr_t base   = (uintptr_t)job->node_map[segment].base + local * job->node_map[segment].stride;
         uintptr_t offset = (uintptr_t)mapped - base;
@@ -63,6 +67,7 @@ static size_t segment_bytes(int segment)
     switch (segment) {
     case SHMEMT_SEGMENT_HEAP: return shmemi_state.all_heap_bytes;
     case SHMEMT_SEGMENT_DATA: return shmemi_state.own_data_bytes;
+    case SHMEMT_SEGMENT_GPU: return shmemi_state.gpu_bytes;
     default: return shmemi_state.ctrl_bytes;
     }
 }
@@ -134,7 +139,12 @@ static bool place_at(int pe, int segment, uint64_t offset, struct shmemi_place *
 {
     const struct shmemi_peer *peer  = &shmemi_state.peers[pe];
     struct shmemi_place       place = {.transport = peer->posted, .pe = pe, .segment = segment, .offset = offset};
-    if (peer->mapped != SHMEMI_NOT_MAPPED) {
+    if (segment == SHMEMT_SEGMENT_GPU) { /* mapped or not, the PE's own thread serves what nothing else does */
+        if (peer->local >= 0 && shmemi_gpu.mapped[peer->local]) {
+            place.local  = (unsigned)peer->local;
+            place.mapped = shmemi_gpu.map + (size_t)peer->local * shmemi_gpu.stride + offset;
+        }
+    } else if (peer->mapped != SHMEMI_NOT_MAPPED) {
         place.local = (unsigned)peer->local;
         place.mapped =
             shmemi_state.job.node_map[segment].base + (size_t)place.local * shmemi_state.job.node_map[segment].stride + offset;

@@ -14,7 +14,8 @@
 
 /* Where one operation goes. */
 struct shmemi_place {
-    void    *mapped; /* not NULL: the bytes, in this address space; local is the PE's index on the node */
+    void *
+        mapped; /* not NULL: the bytes, in this address space; local is the PE's index on the node. Of a GPU where segment says so */
     unsigned local;
     int      transport; /* mapped NULL: post to transport, world PE pe, segment and offset */
     int      pe;
@@ -72,7 +73,9 @@ void shmemi_route_find(const struct shmemi_ctx *ctx, const char *call, const voi
  */
 static inline void shmemi_route_by_agent(struct shmemi_place *place)
 {
-    if (SHMEMI_UNLIKELY(shmemi_state.job.agent == SHMEMT_AGENT_NIC) && place->transport >= 0) place->mapped = NULL;
+    if (SHMEMI_UNLIKELY(shmemi_state.job.agent == SHMEMT_AGENT_NIC) && place->transport >= 0 &&
+        place->segment != SHMEMT_SEGMENT_GPU)
+        place->mapped = NULL;
 }
 
 /* A context handle as a pointer; ends the job on SHMEM_CTX_INVALID where the call is undefined for it. */

@@ -7,6 +7,7 @@
  * Spec: OpenSHMEM 1.6 §9.8 Signaling Operations.  Tests: tests/api/signal/.
  */
 #include "runtime/base/num.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/operands.h"
 #include "runtime/post.h"
 #include "runtime/rma.h"
@@ -73,13 +74,15 @@ static SHMEMI_COLD void put_signal_careful(const char *call, shmem_ctx_t handle,
     if (bytes > 0 && shmemi_state.check) check_operands(call, &to, dest, source, bytes, &signal, sig_addr);
     shmemi_state_count(signal.pe, SHMEMI_COUNT_SIGNAL, signal.mapped, bytes);
 
-    if (signal.mapped && (bytes == 0 || to.mapped)) { /* one PE's segments are reached alike, so both or neither */
+    enum shmemt_amo_op op = sig_op == SHMEM_SIGNAL_ADD ? SHMEMT_AMO_ADD : SHMEMT_AMO_SET;
+    if (shmemi_gpu_concerns(&signal, NULL) || (bytes > 0 && shmemi_gpu_concerns(&to, source))) {
+        shmemi_gpu_put_signal(ctx, &to, source, bytes, &signal, value, op);
+    } else if (signal.mapped && (bytes == 0 || to.mapped)) { /* one PE's segments are reached alike, so both or neither */
         if (bytes > 0) shmemi_rma_copy(to.mapped, source, bytes, shmemi_rma_large_put);
         update_word(signal.mapped, value, sig_op == SHMEM_SIGNAL_ADD);
         if (bytes > 0) shmemi_wait_stored((int)to.local, to.mapped, bytes);
         shmemi_wait_stored((int)signal.local, signal.mapped, sizeof *sig_addr);
     } else {
-        enum shmemt_amo_op op = sig_op == SHMEM_SIGNAL_ADD ? SHMEMT_AMO_ADD : SHMEMT_AMO_SET;
         shmemi_post_put_signal(ctx, &to, source, bytes, &signal, value, op, wait);
     }
 }
@@ -148,6 +151,11 @@ uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
     if (SHMEMI_UNLIKELY(shmemi_state.check)) check_word("shmem_signal_fetch", sig_addr);
     if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_progress();
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu) && shmemi_gpu_is_heap(sig_addr)) {
+        uint64_t seen;
+        shmemi_gpu_copy(&seen, sig_addr, sizeof seen);
+        return seen;
+    }
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }
 SHMEMI_EXPORT(shmem_signal_fetch)

@@ -139,9 +139,9 @@ struct shmemi_peer {
     int8_t mapped;    /* transport whose mapping is used, or -1                      */
     int8_t posted;    /* transport that posts, or -1                                 */
     bool   same_data; /* runs the same executable: static objects correspond          */
-    char   unused;
-    int    local; /* index on this node, or -1                                   */
-    int    node;  /* number of its node, 0 to node_count - 1                     */
+    bool   posts_gpu; /* the transport that posts has registered its GPU heap         */
+    int    local;     /* index on this node, or -1                                   */
+    int    node;      /* number of its node, 0 to node_count - 1                     */
 };
 
 enum { SHMEMI_HOST_BYTES = 64 };
@@ -169,6 +169,8 @@ struct shmemi_state {
     /* ---- the rest ---- */
     SHMEMI_LINE bool writers_fence; /* no membarrier: a writer fences before it looks at `asleep`      */
     bool             check, stats, same_data_everywhere, crowded;
+    bool             careful_words; /* a word that is waited for may not be looked at as it is: checked mode, or memory of a GPU */
+    bool             gpu;           /* there is a GPU heap: any operand may be memory of a GPU (runtime/gpu/) */
     bool             same_transports; /* all PEs opened the same: they choose alike */
     bool             check_calls;     /* all PEs check: they compare their collective calls */
     bool             device;          /* some PE has code for kernels (device.h)            */
@@ -201,6 +203,8 @@ struct shmemi_state {
     size_t             own_data_bytes;
     size_t             all_heap_bytes; /* as heap_bytes, but always filled                     */
     uintptr_t          all_heap_base;
+    uintptr_t          gpu_base; /* my GPU heap */
+    size_t             gpu_bytes;
     struct shmemi_data data;
 
     struct shmemi_peer *peers;        /* [npes] */

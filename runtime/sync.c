@@ -19,6 +19,7 @@
 #include "runtime/coll/coll.h"
 #include "runtime/coll/hier.h"
 #include "runtime/device.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -242,6 +243,7 @@ void shmemi_sync_team(const char *call, struct shmemi_team *team)
 static void complete_default(void)
 {
     if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet(); /* what kernels have left in the ring */
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
     if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(&shmemi_state.ctx_default, SHMEMT_ALL_PES);
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/ctx.h"
 #include "runtime/device.h"
 #include "runtime/order.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
 #include "runtime/sync.h"
@@ -327,7 +328,8 @@ bool shmemi_team_active_set(const char *call, int start, int log_stride, int siz
         return false;
     }
     struct shmemi_team team = {.size = size, .start = start, .stride = 1 << log_stride, .slot = -1, .psync = psync};
-    team.me                 = shmemi_team_find(&team, state->my_pe);
+    if (SHMEMI_UNLIKELY(state->gpu) && shmemi_gpu_is_heap(psync)) shmemi_gpu_refuse(call, "pSync", psync);
+    team.me = shmemi_team_find(&team, state->my_pe);
     if (SHMEMI_UNLIKELY(team.me < 0)) {
         not_in_set(call, log_stride, &team);
         return false;

@@ -20,6 +20,7 @@
 #include "runtime/base/num.h"
 #include "runtime/base/options.h"
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/coll.h"
 #include "runtime/post.h"
 #include "runtime/rma.h"
 #include "runtime/route.h"
@@ -262,9 +263,25 @@ static void choose_and_move(const struct alltoall *a)
     else push(a);
 }
 
+static void move_on_gpu(const struct alltoall *a)
+{
+    shmemi_gpu_coll_alltoall(&(struct shmemi_gpu_coll_blocks){
+        .call        = a->call,
+        .team        = a->team,
+        .dest        = dest_block(a, a->team->me),
+        .source      = a->source,
+        .block_step  = a->nelems * (size_t)source_step(a),
+        .nelems      = a->nelems,
+        .elem_bytes  = a->elem_bytes,
+        .dest_step   = dest_step(a),
+        .source_step = source_step(a),
+    });
+}
+
 static void move_blocks(const struct alltoall *a)
 {
-    if (a->team->size == 1) copy_own(a);
+    if (shmemi_gpu_concerns_arrays(a->dest, a->source)) move_on_gpu(a);
+    else if (a->team->size == 1) copy_own(a);
     else if (shmemi_options.coll_alltoall == SHMEMI_ALLTOALL_PULL) pull(a);
     else if (shmemi_options.coll_alltoall == SHMEMI_ALLTOALL_PUSH) push(a);
     else choose_and_move(a);

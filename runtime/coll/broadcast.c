@@ -19,6 +19,7 @@
 
 #include "runtime/base/options.h"
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/coll.h"
 #include "runtime/rma.h"
 #include "runtime/service.h"
 #include "runtime/team.h"
@@ -400,7 +401,9 @@ static int broadcast(const char *call, shmem_team_t team, void *dest, const void
     b.bytes = shmemi_coll_bytes(call, nelems, elem_bytes);
     b.hier  = shmemi_hier_of(b.team);
     enter(&b);
-    if (b.bytes > 0) broadcast_in_team(&b);
+    if (b.bytes > 0 && shmemi_gpu_concerns_arrays(dest, source))
+        shmemi_gpu_coll_broadcast(call, b.team, dest, source, b.bytes, root, true);
+    else if (b.bytes > 0) broadcast_in_team(&b);
     return 0;
 }
 
@@ -411,7 +414,9 @@ static void broadcast_set(const char *call, struct shmemi_team *set, void *dest,
     struct broadcast b = {.call = call, .team = set, .dest = dest, .source = source, .root = root};
     b.bytes            = shmemi_coll_bytes(call, nelems, elem_bytes);
     enter(&b);
-    if (b.bytes > 0) broadcast_in_set(&b);
+    if (b.bytes > 0 && shmemi_gpu_concerns_arrays(dest, source))
+        shmemi_gpu_coll_broadcast(call, set, dest, source, b.bytes, root, false);
+    else if (b.bytes > 0) broadcast_in_set(&b);
 }
 
 /* clang-format off */

@@ -7,6 +7,7 @@
 
 #include "runtime/base/num.h"
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/gpu.h"
 #include "runtime/post.h"
 #include "runtime/rma.h"
 #include "runtime/route.h"
@@ -212,6 +213,7 @@ void shmemi_coll_get(const char *call, const struct shmemi_team *team, void *des
 void shmemi_coll_quiet(void)
 {
     /* On mapped routes the copies are done, and the release of the next notification orders them. */
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
     if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(&shmemi_state.ctx_default, SHMEMT_ALL_PES);
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/base/num.h"
 #include "runtime/base/options.h"
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/coll.h"
 #include "runtime/post.h"
 #include "runtime/rma.h"
 #include "runtime/service.h"
@@ -203,7 +204,9 @@ static bool fits_boxes(const struct collect *c, size_t bytes)
 static void join_equal(const struct collect *c)
 {
     if (c->bytes == 0) return;
-    if (c->team->size == 1) {
+    if (shmemi_gpu_concerns_arrays(c->dest, c->source)) {
+        shmemi_gpu_coll_push(c->call, c->team, c->dest, c->source, c->bytes, (size_t)c->team->me * c->bytes);
+    } else if (c->team->size == 1) {
         shmemi_rma_copy(c->dest, c->source, c->bytes, shmemi_rma_large_get);
     } else if (SHMEMI_UNLIKELY(layers(c) != NULL)) {
         fcollect_in_layers(c);
@@ -310,7 +313,8 @@ static void join_by_prefix(const struct collect *c)
         shmemi_coll_doubling(c->call, c->team, &all_bytes, sizeof all_bytes, add_word, NULL);
     }
     enter_with_sizes(c, all_bytes);
-    if (layers(c)) push_to_leaders(c, before, all_bytes);
+    if (shmemi_state.gpu) shmemi_gpu_coll_push(c->call, c->team, c->dest, c->source, c->bytes, before);
+    else if (layers(c)) push_to_leaders(c, before, all_bytes);
     else push_to_all(c, before);
 }
 
@@ -325,7 +329,9 @@ static void join(const struct collect *c)
         .own_source   = true,
     };
     shmemi_coll_enter(&what, c->team);
-    if (c->team->size == 1) {
+    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) {
+        join_by_prefix(c); /* a member with nothing to give need not have an array, so the arrays do not tell all alike */
+    } else if (c->team->size == 1) {
         enter_with_sizes(c, c->bytes);
         shmemi_rma_copy(c->dest, c->source, c->bytes, shmemi_rma_large_get);
     } else if (fits_boxes(c, 0) && shmemi_options.coll_collect == SHMEMI_COLLECT_AUTO) {

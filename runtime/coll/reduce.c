@@ -12,6 +12,7 @@
 #include "runtime/coll/reduce.h"
 
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/coll.h"
 #include "runtime/post.h"
 #include "runtime/route.h"
 #include "runtime/service.h"
@@ -182,6 +183,10 @@ static void reduce_in_layers(struct shmemi_reduce *what, struct shmemi_hier *hie
 static void reduce_any(struct shmemi_reduce *what)
 {
     if (what->bytes == 0) return;
+    if (shmemi_gpu_concerns_arrays(what->dest, what->source)) {
+        shmemi_gpu_coll_reduce(what);
+        return;
+    }
     if (what->team->size == 1) {
         if (what->dest != what->source) memcpy(what->dest, what->source, what->bytes);
         return;

@@ -9,6 +9,7 @@
 #include "runtime/coll/reduce.h"
 
 #include "runtime/coll/hier.h"
+#include "runtime/gpu/coll.h"
 
 #include <shmem.h>
 #include <string.h>
@@ -182,6 +183,10 @@ static int scan(const char *call, shmem_team_t team, void *dest, const void *sou
     struct shmemi_reduce what = {.call = call, .dest = dest, .source = source, .kind = SHMEMI_COLL_SCAN, .exclusive = exclusive};
     if (!shmemi_reduce_enter(&what, team, nelems, op)) return -1;
     if (what.bytes == 0) return 0;
+    if (shmemi_gpu_concerns_arrays(dest, source)) {
+        shmemi_gpu_coll_scan(&what);
+        return 0;
+    }
     if (what.team->size == 1) {
         scan_alone(&what);
         return 0;

@@ -126,6 +126,8 @@ def prefixes_of(path):
         return ["shmemt_" + folder.split("/")[1]]
     if folder == "runtime/base":
         return [f"shmemi_{stem}"]
+    if folder == "runtime/gpu":
+        return ["shmemi_gpu", "shmemx_", "pshmemx_"]
     if folder in ("runtime", "runtime/coll"):
         return [f"shmemi_{stem}", "shmem_", "pshmem_", "shmemx_", "pshmemx_"] + SHARED.get(path, [])
     return None

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { REMOTE_KEY = 0x80 }; /* set in remote keys only */
@@ -55,6 +56,15 @@ static bool is_mapped(const void *address, size_t length)
     return msync((void *)first, (uintptr_t)address + length - first, MS_ASYNC) == 0;
 }
 
+/* Memory without access, such as that of a GPU without a module that resolves its addresses: the kernel pins no page of it either. */
+static bool is_refused(void *address)
+{
+    char               byte;
+    const struct iovec here = {.iov_base = &byte, .iov_len = 1}, there = {.iov_base = address, .iov_len = 1};
+
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT;
+}
+
 static struct ibv_mr *make_region(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned access, void *mapped)
 {
     struct sim_mr *m = calloc(1, sizeof(*m));
@@ -91,7 +101,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
         errno = EINVAL;
         return NULL;
     }
-    if (length && !is_mapped(address, length)) {
+    if (length && (!is_mapped(address, length) || is_refused(address))) {
         errno = EFAULT;
         return NULL;
     }
