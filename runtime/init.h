@@ -45,7 +45,7 @@ struct shmemi_card {
     uint32_t               check;                 /* checks the arguments of every call                */
     uint32_t               device;                /* has code for kernels (device.h)                   */
     uint32_t               unused;
-    uint64_t               heap_unit;             /* page size that this PE expects for the heap       */
+    uint64_t               heap_unit; /* page size that this PE expects for the heap       */
     uint64_t               cpus[SHMEMI_CARD_CPU_WORDS];
     struct shmemi_gpu_card gpu;
 

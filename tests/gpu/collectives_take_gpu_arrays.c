@@ -33,14 +33,14 @@ static long *copy_of(const long *array, size_t count)
 }
 
 /* Wrong elements of an array of which element i should be wanted(i). */
-#define COUNT_WRONG(ARRAY, COUNT, WANTED)                                    \
-    do {                                                                     \
-        long  *seen_  = copy_of(ARRAY, COUNT);                               \
-        size_t wrong_ = 0;                                                   \
-        for (size_t i = 0; i < (COUNT); i++)                                 \
-            if (seen_[i] != (WANTED)) wrong_++;                              \
-        CHECK_EQUAL(wrong_, 0);                                              \
-        free(seen_);                                                         \
+#define COUNT_WRONG(ARRAY, COUNT, WANTED)       \
+    do {                                        \
+        long  *seen_  = copy_of(ARRAY, COUNT);  \
+        size_t wrong_ = 0;                      \
+        for (size_t i = 0; i < (COUNT); i++)    \
+            if (seen_[i] != (WANTED)) wrong_++; \
+        CHECK_EQUAL(wrong_, 0);                 \
+        free(seen_);                            \
     } while (0)
 
 static long sum_to(int last, size_t at)

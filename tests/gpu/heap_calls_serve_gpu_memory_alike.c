@@ -22,7 +22,7 @@ static void check_blocks(void)
     }
     for (int i = 0; i < BLOCKS; i++) CHECK(gpu_wrong(block[i], BYTES, me, (unsigned)i, 0) == 0);
     shmem_free(block[2]);
-    block[2] = shmem_calloc(BYTES, 1);
+    block[2]             = shmem_calloc(BYTES, 1);
     unsigned char *zeros = calloc(1, BYTES), *seen = malloc(BYTES);
     shmem_getmem(seen, block[2], BYTES, me);
     CHECK(memcmp(seen, zeros, BYTES) == 0);

@@ -46,7 +46,7 @@ static void sums(void)
 static void each_operation(void)
 {
     uint64_t *word = gpu_block(2 * sizeof *word), seen = 1;
-    int       to   = (me + 1) % n;
+    int       to = (me + 1) % n;
     CHECK_EQUAL(shmem_uint64_atomic_swap(word, 0xf0f0, to), 0);
     CHECK_EQUAL(shmem_uint64_atomic_compare_swap(word, 1, 2, to), 0xf0f0);
     CHECK_EQUAL(shmem_uint64_atomic_compare_swap(word, 0xf0f0, 0xff, to), 0xf0f0);
@@ -91,7 +91,7 @@ static void signals(int data_hint, int signal_hint)
 static void waits(void)
 {
     long  *words = gpu_block((SETS + 2) * sizeof *words);
-    int    to    = (me + 1) % n, status[SETS] = {0, 1, 0, 0, 0};
+    int    to = (me + 1) % n, status[SETS] = {0, 1, 0, 0, 0};
     size_t found[SETS];
     CHECK(!shmem_long_test(&words[0], SHMEM_CMP_EQ, 9));
     CHECK(shmem_long_test_any(words, SETS, status, SHMEM_CMP_EQ, 9) == SIZE_MAX);
