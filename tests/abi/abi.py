@@ -27,7 +27,7 @@ EXTENSIONS = ["shmemx_collective_launch", "shmemx_counter", "shmemx_device_regis
               "shmemx_uniqueid_from_text", "shmemx_uniqueid_to_text"]
 EXTENSION_TYPES = ["shmemx_dim3_t", "shmemx_init_attr_t", "shmemx_uniqueid_t"]
 EXTENSION_CONSTANTS = ["SHMEMX_INFO_JSON", "SHMEMX_INFO_TEXT", "SHMEMX_INFO_TEXT_ALL", "SHMEMX_INIT_ATTR_INITIALIZER",
-                       "SHMEMX_MAJOR_VERSION", "SHMEMX_MINOR_VERSION", "SHMEMX_UNIQUEID_BYTES", "SHMEMX_UNIQUEID_TEXT_BYTES"]
+                       "SHMEMX_MAJOR_VERSION", "SHMEMX_MEM_CUDA", "SHMEMX_MEM_HOST", "SHMEMX_MINOR_VERSION", "SHMEMX_UNIQUEID_BYTES", "SHMEMX_UNIQUEID_TEXT_BYTES"]
 
 
 class Row:
