@@ -8,6 +8,7 @@
  *
  * A collective launch starts the kernel on all PEs or on none, and the answer is the same on all: where one PE's grid does not fit, where the PEs share a
  * device on which each alone would fit, and where one PE's arguments are wrong.
+ * Spec: none; shmemx_collective_launch is an extension
  */
 #include "kernel.h"
 

@@ -6,6 +6,7 @@
  *
  * Threads ask the proxy for every operation, through a ring of 4 slots, so that they wait for credit all the time. What was asked without a reply is
  * complete after a quiet of the thread, or after a barrier of the host once the threads have ended.
+ * Spec: OpenSHMEM 1.6 §9.12.2 shmem_quiet, §9.12.4 Synchronization and Communication Ordering
  */
 #include "kernel.h"
 

@@ -9,6 +9,7 @@
  * NOOUTPUT: came back
  *
  * What a kernel reports becomes one message of its PE and the end of the job, and kernels of the other PEs that wait are told to stop.
+ * Spec: none; calls in kernels are an extension
  */
 #include "kernel.h"
 

@@ -5,6 +5,7 @@
  *
  * A unit gets the state at init or when it is registered, whichever is later, in every job of the process. Teams and contexts are in it from
  * their creation to their end, and a team's sync area is zero when it is made. Mapped PEs are where the state says.
+ * Spec: none; calls in kernels are an extension
  */
 #include "kernel.h"
 
