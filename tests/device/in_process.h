@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-enum { IN_PROCESS_PES = 3, IN_PROCESS_HEAP = 1 << 20, IN_PROCESS_TEAMS = SHMEMD_TEAMS_MAX * SHMEMD_SYNC_BYTES };
+enum { IN_PROCESS_PES = 3, IN_PROCESS_HEAP = 2 << 20, IN_PROCESS_TEAMS = SHMEMD_TEAMS_MAX * SHMEMD_SYNC_BYTES };
 
 static struct {
     char                 *heaps;
