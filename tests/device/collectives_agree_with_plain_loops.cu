@@ -144,7 +144,7 @@ enum { ROUNDS = 6, THREADS = 34 };
 #else
 #define MOVE_TYPES(X) SHMEMI_RMA_DEVICE_TYPES(X, 0)
 #define BITS_TYPES(X) SHMEMI_REDUCE_BIT_TYPES(X, 0)
-enum { ROUNDS = 30, THREADS = 48 };
+enum { ROUNDS = 15, THREADS = 48 };
 #endif
 
 /* clang-format off */

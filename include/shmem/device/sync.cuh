@@ -4,7 +4,9 @@
  *
  * A team meets in its sync area, which lies at the same place on all its members.  In round r each tells the member 2^r after it, and
  * waits for the one 2^r before it; after log2(n) rounds each has heard of all.  What is told is the number of the meeting, which only
- * grows, so nothing is reset, and a fast member may be one meeting ahead.
+ * grows, so nothing is reset, and a fast member may be one meeting ahead. So what it tells of two meetings may be on its way at once, and a
+ * network may turn them round: even and odd meetings have words of their own. Before it tells of a third, all have come to the second, and
+ * have heard of the first.
  *
  * Meetings of kernels and of the host know nothing of each other: all members meet in kernels, or all on the host.
  */
@@ -22,8 +24,8 @@ struct shmemd_sync_area {
     uint64_t before;   /* likewise: from one thread of a collect to the others of its group */
     char     unused[40];
     struct {
-        uint64_t meeting; /* told by the member 2^r before */
-        char     unused[56];
+        uint64_t meeting[2]; /* told by the member 2^r before: even ones, and odd ones */
+        char     unused[48];
     } arrived[SHMEMD_SYNC_ROUNDS];
     struct {
         uint64_t collect, elements; /* from the member 2^r before */
@@ -57,7 +59,7 @@ SHMEMD_FN struct shmemd_sync_area *shmemd_sync_area_of(const struct shmemd_team 
 SHMEMD_SLOW void shmemd_meet(const struct shmemd_team *team, const char *call)
 {
     struct shmemd_sync_area *area;
-    uint64_t                 meeting;
+    uint64_t                 meeting, *word;
     int                      round, distance;
 
     if (team->n <= 1) return;
@@ -67,8 +69,9 @@ SHMEMD_SLOW void shmemd_meet(const struct shmemd_team *team, const char *call)
     for (round = 0, distance = 1; distance < team->n; round++, distance *= 2) {
         int to = shmemd_team_world_pe(team, (team->me + distance) % team->n);
 
-        shmemd_signal_world(shmemd_update(&area->arrived[round].meeting, meeting, SHMEM_SIGNAL_SET), to, 0, 1, call);
-        shmemd_wait_until(&area->arrived[round].meeting, SHMEM_CMP_GE, meeting, SHMEMD_KIND_OF(uint64_t), call);
+        word = &area->arrived[round].meeting[meeting % 2];
+        shmemd_signal_world(shmemd_update(word, meeting, SHMEM_SIGNAL_SET), to, 0, 1, call);
+        shmemd_wait_until(word, SHMEM_CMP_GE, meeting, SHMEMD_KIND_OF(uint64_t), call);
     }
 }
 
