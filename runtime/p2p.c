@@ -90,9 +90,14 @@ SHMEMI_INLINE bool excluded(const struct word_set *set, size_t index)
     return set->status && set->status[index];
 }
 
+SHMEMI_INLINE bool is_cmp(int cmp)
+{
+    return cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_LE;
+}
+
 static void check_cmp(const char *call, int cmp)
 {
-    if (SHMEMI_LIKELY(cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_LE)) return;
+    if (SHMEMI_LIKELY(is_cmp(cmp))) return;
     shmemi_service_fatal(
         call, "comparison operator %d" WHY "operators are SHMEM_CMP_EQ to SHMEM_CMP_LE (%d to %d)" FIX "pass one of these", cmp,
         SHMEM_CMP_EQ, SHMEM_CMP_LE);
@@ -253,13 +258,18 @@ static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
 }
 
 /* A test that fails is one step of somebody's loop: move traffic on, and leave the core to the PE that is waited for. */
+static void step(void)
+{
+    if (shmemi_state.posted) shmemi_post_progress();
+    if (shmemi_state.crowded) sched_yield();
+}
+
 static bool test_set(struct word_set *set, shmemi_wait_ready *ready)
 {
     check_set(set, ready);
     if (lies_on_gpu(set)) return look_on_gpu(set, ready, false);
     if (ready(set)) return true;
-    if (shmemi_state.posted) shmemi_post_progress();
-    if (shmemi_state.crowded) sched_yield();
+    step();
     return false;
 }
 
@@ -318,8 +328,13 @@ static SHMEMI_COLD void wait_one(const char *call, const void *ivar, int cmp, co
     wait_set(&set, all_hold);
 }
 
-static SHMEMI_COLD int test_one(const char *call, const void *ivar, int cmp, const void *value, struct word_kind kind)
+/* It did not hold, or was not looked at. */
+static __attribute__((noinline)) int test_one(const char *call, const void *ivar, int cmp, const void *value, struct word_kind kind)
 {
+    if (SHMEMI_LIKELY(is_cmp(cmp)) && SHMEMI_LIKELY(!shmemi_state.careful_words)) {
+        step();
+        return 0;
+    }
     struct word_set set = {.call = call, .ivars = ivar, .nelems = 1, .cmp = cmp, .values = value, .kind = kind};
     return test_set(&set, all_hold);
 }
@@ -327,7 +342,7 @@ static SHMEMI_COLD int test_one(const char *call, const void *ivar, int cmp, con
 /* Most words hold already when they are looked at: that is answered here, and the rest, wrong operators and checked mode too, out of line. */
 SHMEMI_INLINE bool holds_now(const void *ivar, int cmp, const void *value, struct word_kind kind)
 {
-    return SHMEMI_LIKELY(cmp >= SHMEM_CMP_EQ && cmp <= SHMEM_CMP_LE) && SHMEMI_LIKELY(!shmemi_state.careful_words) &&
+    return SHMEMI_LIKELY(is_cmp(cmp)) && SHMEMI_LIKELY(!shmemi_state.careful_words) &&
            holds(read_shared(ivar, 0, kind), cmp, read_value(value, 0, kind));
 }
 

@@ -410,9 +410,9 @@ static int begin(struct lane *lane, int pe, int segment)
 
 int shmemt_ibverbs_connect_start(struct lane *lane, int pe, int segment)
 {
-    pthread_mutex_lock(&lane->verbs->lock);
+    shmemi_latch_take(&lane->verbs->lock);
     int err = begin(lane, pe, segment);
-    pthread_mutex_unlock(&lane->verbs->lock);
+    shmemi_latch_give(&lane->verbs->lock);
     return err ? err : -EAGAIN;
 }
 

@@ -96,13 +96,13 @@ size_t shmemt_ibverbs_counters_list(struct shmemt *tp, struct shmemt_counter *co
 {
     struct verbs *verbs = verbs_of(tp);
     struct list   list  = {.counters = counters_out, .room = room};
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     add_lanes(&list, verbs);
     add(&list, "received", verbs->received);
     add(&list, "answers", verbs->answered);
     add(&list, "handshakes", verbs->said);
     add_links(&list, verbs);
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     add_memory(&list, verbs->memory);
     add_port(&list, verbs);
     return list.count;

@@ -227,14 +227,14 @@ int shmemt_ibverbs_failure_tell(struct verbs *verbs)
     for (;;) {
         char why[sizeof((struct link *)NULL)->why];
         int  error = 0;
-        pthread_mutex_lock(&verbs->lock);
+        shmemi_latch_take(&verbs->lock);
         int pe = take_failing_or_rest(verbs, &error, why, sizeof why);
-        pthread_mutex_unlock(&verbs->lock);
+        shmemi_latch_give(&verbs->lock);
         if (pe < 0) return err;
         if (job->failed) job->failed(pe, error, why); /* without locks: the runtime may end the job from here */
         err = -EHOSTDOWN;
-        pthread_mutex_lock(&verbs->lock);
+        shmemi_latch_take(&verbs->lock);
         shmemt_ibverbs_failure_lose(verbs, pe);
-        pthread_mutex_unlock(&verbs->lock);
+        shmemi_latch_give(&verbs->lock);
     }
 }

@@ -227,7 +227,6 @@ static void destroy(struct verbs *verbs)
     shmemt_ibverbs_device_close(&verbs->device);
     free(verbs->buffers);
     free(verbs->by_qpn);
-    pthread_mutex_destroy(&verbs->lock);
     free(verbs);
 }
 
@@ -251,8 +250,7 @@ static int open_verbs(const struct shmemt_job *job, struct shmemt **tp_out)
     verbs->own_pe      = verbs->nic ? -1 : job->my_pe;
     verbs->cookie      = (job->secret ^ 0x6962766572627300u) * 0x9e3779b97f4a7c15u;
     verbs->debtors_end = &verbs->debtors;
-    pthread_mutex_init(&verbs->lock, NULL);
-    int err = open_device(job, verbs, detail, sizeof detail);
+    int err            = open_device(job, verbs, detail, sizeof detail);
     if (err) goto destroy;
     set_traits(verbs, job->agent, &verbs->tp.traits);
     err = -ENOTSUP;
@@ -282,9 +280,9 @@ static void close_verbs(struct shmemt *tp)
 {
     struct verbs *verbs = verbs_of(tp);
     if (!verbs) return;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     settle_debts(verbs);
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     destroy(verbs);
 }
 
@@ -314,9 +312,9 @@ static int add_peer(struct shmemt *tp, int pe, const struct shmemt_address *thei
     memcpy(&address, theirs->data, sizeof address);
     if (address.cookie != verbs->cookie) return -EINVAL;
     if (shmemt_ibverbs_device_mismatch(&verbs->device.port.endpoint, &address.endpoint)) return -EHOSTUNREACH;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     int err = shmemt_ibverbs_peer_add(verbs, pe, &address);
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     return err;
 }
 
@@ -324,9 +322,9 @@ static void lose_peer(struct shmemt *tp, int pe)
 {
     struct verbs *verbs = verbs_of(tp);
     if (pe < 0 || pe >= verbs->job->npes) return;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     shmemt_ibverbs_failure_lose(verbs, pe);
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
 }
 
 static int export_region(struct shmemt *tp, const struct shmemt_region *mine, struct shmemt_key *key_out)
@@ -337,12 +335,12 @@ static int export_region(struct shmemt *tp, const struct shmemt_region *mine, st
     int              err = shmemt_ibverbs_memory_export(verbs->memory, mine, key_out);
     if (!err) err = shmemt_ibverbs_memory_import(verbs->job, verbs->job->my_pe, mine->segment, key_out, &offer);
     if (err) return err;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     verbs->mine[mine->segment].rkey  = offer.rkey;
     verbs->mine[mine->segment].base  = mine->base;
     verbs->mine[mine->segment].bytes = mine->bytes;
     verbs->mine[mine->segment].host  = mine->memory == SHMEMT_MEMORY_HOST;
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     return 0;
 }
 
@@ -350,11 +348,11 @@ static void unexport_region(struct shmemt *tp, int segment)
 {
     struct verbs *verbs = verbs_of(tp);
     if (segment < 0 || segment >= SHMEMT_SEGMENTS_MAX) return;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     verbs->mine[segment].base  = NULL;
     verbs->mine[segment].bytes = 0;
     verbs->mine[segment].host  = false;
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     shmemt_ibverbs_memory_unexport(verbs->memory, segment);
 }
 
@@ -366,9 +364,9 @@ static int import_region(struct shmemt *tp, int pe, int segment, const struct sh
     if (key->bytes != 0 && !verbs->peers[pe].known) return -EHOSTUNREACH;
     int err = shmemt_ibverbs_memory_import(verbs->job, pe, segment, key, &remote);
     if (err) return err;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     err = shmemt_ibverbs_peer_import(verbs, pe, segment, &remote);
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     return err;
 }
 
@@ -417,9 +415,9 @@ static int open_ctx(struct shmemt *tp, unsigned options, struct shmemt_ctx **ctx
     ctx->ctx.tp = tp;
     ctx->verbs  = verbs;
     if (!(options & SHMEMT_CTX_SERVICE)) {
-        pthread_mutex_lock(&verbs->lock);
+        shmemi_latch_take(&verbs->lock);
         int err = take_lane(verbs, ctx);
-        pthread_mutex_unlock(&verbs->lock);
+        shmemi_latch_give(&verbs->lock);
         if (err) {
             free(ctx);
             return err;
@@ -435,12 +433,12 @@ static void close_ctx(struct shmemt_ctx *base)
     struct ib_ctx *ctx = base ? ctx_of(base) : NULL;
     if (!ctx) return;
     if (ctx->lane) {
-        pthread_mutex_lock(&ctx->verbs->lock);
+        shmemi_latch_take(&ctx->verbs->lock);
         shmemi_latch_take(&ctx->lane->lock);
         for (struct link *link = ctx->lane->dirty; link; link = link->next_dirty) shmemt_ibverbs_queue_forget(link);
         shmemi_latch_give(&ctx->lane->lock);
         ctx->lane->owner = NULL;
-        pthread_mutex_unlock(&ctx->verbs->lock);
+        shmemi_latch_give(&ctx->verbs->lock);
     }
     free(ctx);
 }

@@ -168,11 +168,11 @@ int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
     struct verbs  *verbs   = ctx->verbs;
     int            handled = 0;
     /* Who has the lock serves what arrives, for all. */
-    if (pthread_mutex_trylock(&verbs->lock) == 0) {
+    if (shmemi_latch_try(&verbs->lock)) {
         handled += shmemt_ibverbs_progress_receive(verbs);
         for (unsigned i = 0; !ctx->lane && i < LANES_MAX; i++)
             if (verbs->lanes[i]) handled += move_lane(verbs->lanes[i], true);
-        pthread_mutex_unlock(&verbs->lock);
+        shmemi_latch_give(&verbs->lock);
     }
     bool looks = ++ctx->turns % TURNS_PER_CLOCK == 0;
     if (ctx->lane && (looks || lane_awaited(ctx->lane) > 0)) handled += move_lane(ctx->lane, looks);
@@ -296,13 +296,13 @@ int shmemt_ibverbs_progress_arm(struct shmemt_ctx *base)
     struct verbs *verbs = ctx_of(base)->verbs;
     int           fd    = verbs->wait_fd;
     if (fd < 0) return -1;
-    pthread_mutex_lock(&verbs->lock);
+    shmemi_latch_take(&verbs->lock);
     drain_channel(verbs);
     shmemt_ibverbs_failure_events(verbs);
     /* What repeats by the clock, or waits for room, no descriptor announces. */
     if (ibv_req_notify_cq(verbs->receive_cq, 0) != 0) fd = -1;
     if (verbs->calling || verbs->debtors || loops_wait(verbs)) fd = -1;
     if (atomic_load_explicit(&verbs->failures, memory_order_relaxed)) fd = -1;
-    pthread_mutex_unlock(&verbs->lock);
+    shmemi_latch_give(&verbs->lock);
     return fd;
 }

@@ -42,7 +42,6 @@
 
 #include <assert.h>
 #include <infiniband/verbs.h>
-#include <pthread.h>
 
 enum {
     COPY_BYTES_MAX = 8192, /* largest put that is copied: inline, or a slot of the ring */
@@ -279,10 +278,10 @@ struct verbs {
     } mine[SHMEMT_SEGMENTS_MAX];
     struct peer *peers; /* [npes] */
 
-    pthread_mutex_t lock; /* guards what follows */
-    struct ib_ports ports;
-    struct partner *partners;
-    struct lane    *lanes[LANES_MAX];
+    struct shmemi_latch lock; /* guards what follows */
+    struct ib_ports     ports;
+    struct partner     *partners;
+    struct lane        *lanes[LANES_MAX];
     struct {
         uint32_t     qpn; /* 0: empty */
         struct link *link;
