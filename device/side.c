@@ -6,6 +6,7 @@
 
 #include "device/tables.h"
 #include "runtime/base/options.h"
+#include "runtime/gpu/gpu.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,13 +27,19 @@ static void find_windows(struct shmemd_side *side)
     const struct shmemi_state *state  = &shmemi_state;
     side->window[SHMEMD_SEGMENT_HEAP] = (struct shmemd_window){(char *)state->all_heap_base, state->all_heap_bytes};
     side->window[SHMEMD_SEGMENT_DATA] = (struct shmemd_window){(char *)state->own_data_base, state->own_data_bytes};
+    side->window[SHMEMD_SEGMENT_GPU]  = (struct shmemd_window){(char *)state->gpu_base, shmemi_gpu.bytes};
 }
 
-/* May kernels of this side load and store that PE's part? */
+/*
+ * May kernels of this side load and store that PE's part, and do atomics there? A GPU that only stores there, as over PCIe, leaves it to the ring: an
+ * atomic must not depend on who does it. Host memory is not registered with the driver, so kernels of a GPU reach none of it.
+ */
 static bool is_mapped(const struct shmemd_side *side, int segment, int pe)
 {
-    const struct shmemi_peer *peer = &shmemi_state.peers[pe];
-    if (side->kind != SHMEMD_SIDE_CPU || segment == SHMEMD_SEGMENT_GPU) return false;
+    const struct shmemi_peer *peer  = &shmemi_state.peers[pe];
+    int                       local = shmemi_state.node.local_of[pe];
+    if ((side->kind == SHMEMD_SIDE_GPU) != (segment == SHMEMD_SEGMENT_GPU)) return false;
+    if (segment == SHMEMD_SEGMENT_GPU) return local >= 0 && shmemi_gpu.mapped[local] && shmemi_gpu.atomics[local];
     return peer->mapped >= 0 && (segment != SHMEMD_SEGMENT_DATA || peer->same_data);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/report.h"
 #include "runtime/device.h"
+#include "runtime/gpu/gpu.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static_assert(SHMEMI_DEVICE_SYNC_BYTES == SHMEMD_TEAMS_MAX * SHMEMD_SYNC_BYTES, 
 static pthread_mutex_t     lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemd_unit *units;
 static bool                started; /* between start and stop */
-static char               *sync_areas;
+static char               *sync_areas[SHMEMD_SIDES];
 
 static enum shmemd_side_kind side_of(const struct shmemd_unit *unit)
 {
@@ -51,7 +52,7 @@ static int serve_unit(struct shmemd_unit *unit)
         say_unusable(why);
         return 0;
     }
-    if (!side->live) err = shmemd_side_open(side, side_of(unit), sync_areas);
+    if (!side->live) err = shmemd_side_open(side, side_of(unit), sync_areas[side_of(unit)]);
     if (!err) err = shmemd_proxy_start();
     if (err) return err;
     if (unit->upload(&side->state, sizeof side->state) == 0) return 0;
@@ -83,6 +84,7 @@ int pshmemx_device_register(void *record)
         shmemi_device_late();
         started = true;
     }
+    if (!unit->on_cpu) shmemi_gpu_want(); /* a GPU heap, without a word of the user */
     int err = started ? serve_unit(unit) : 0;
     pthread_mutex_unlock(&lock);
     return err;
@@ -135,12 +137,13 @@ static void report(void)
     else shmemi_report("kernels", SHMEMI_CHOICE, "none in this PE, but in others");
 }
 
-static int start(char *sync)
+static int start(char *sync, char *gpu_sync)
 {
     int err = 0;
     pthread_mutex_lock(&lock);
-    sync_areas = sync;
-    started    = true;
+    sync_areas[SHMEMD_SIDE_CPU] = sync;
+    sync_areas[SHMEMD_SIDE_GPU] = gpu_sync;
+    started                     = true;
     for (struct shmemd_unit *unit = units; unit && !err; unit = unit->next) err = serve_unit(unit);
     pthread_mutex_unlock(&lock);
     return err;
@@ -162,15 +165,18 @@ static void finish(void)
         if (shmemd_side_all[side_of(unit)].live) unit->upload(&none, sizeof none);
     for (int i = 0; i < SHMEMD_SIDES; i++) shmemd_side_close(&shmemd_side_all[i]);
     shmemd_tables_clear();
-    sync_areas = NULL;
+    memset(sync_areas, 0, sizeof sync_areas);
     pthread_mutex_unlock(&lock);
 }
 
 /* Its members have met: no kernel of theirs is in a collective of the team. */
 static void team_gone(const struct shmemi_team *team)
 {
-    if (sync_areas && team->slot >= 0 && team->slot < SHMEMD_TEAMS_MAX)
-        memset(sync_areas + (size_t)team->slot * SHMEMD_SYNC_BYTES, 0, SHMEMD_SYNC_BYTES);
+    size_t offset = (size_t)team->slot * SHMEMD_SYNC_BYTES;
+    if (team->slot >= 0 && team->slot < SHMEMD_TEAMS_MAX) {
+        if (sync_areas[SHMEMD_SIDE_CPU]) memset(sync_areas[SHMEMD_SIDE_CPU] + offset, 0, SHMEMD_SYNC_BYTES);
+        if (sync_areas[SHMEMD_SIDE_GPU]) shmemi_gpu_zero(sync_areas[SHMEMD_SIDE_GPU] + offset, SHMEMD_SYNC_BYTES);
+    }
     shmemd_tables_team_gone(team);
 }
 

@@ -4,9 +4,10 @@
  */
 #include "runtime/device.h"
 
+#include "runtime/gpu/gpu.h"
 #include "runtime/service.h"
 
-#include <shmem.h>
+#include <shmemx.h>
 #include <string.h>
 
 static const struct shmemi_device_hooks *offered;
@@ -31,8 +32,10 @@ void shmemi_device_start(void)
     /* On every PE, also one without device code, as any allocation. */
     char *sync = pshmem_align(SHMEMI_DEVICE_SYNC_ALIGNMENT, SHMEMI_DEVICE_SYNC_BYTES);
     if (sync) memset(sync, 0, SHMEMI_DEVICE_SYNC_BYTES);
+    char *gpu_sync = shmemi_state.gpu ? pshmem_malloc_with_hints(SHMEMI_DEVICE_SYNC_BYTES, SHMEMX_MEM_CUDA) : NULL;
+    if (gpu_sync) shmemi_gpu_zero(gpu_sync, SHMEMI_DEVICE_SYNC_BYTES);
     pshmem_barrier_all(); /* zero on all, before the first kernel of any */
-    if (!offered || offered->start(sync) == 0) return;
+    if (!offered || offered->start(sync, gpu_sync) == 0) return;
     shmemi_service_end(1);
 }
 

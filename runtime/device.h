@@ -17,10 +17,10 @@ struct shmemi_device_hooks {
     /* Its lines of the report; where any PE wants it. */
     void (*report)(void);
     /*
-     * The library runs; where any PE wants it. sync: symmetric, of SHMEMI_DEVICE_SYNC_BYTES, zero on all PEs; NULL: did not fit. 0 or a negative
-     * errno, logged.
+     * The library runs; where any PE wants it. sync: symmetric, of SHMEMI_DEVICE_SYNC_BYTES, zero on all PEs; gpu_sync: the same in the GPU heap;
+     * NULL: there is none, or it did not fit. 0 or a negative errno, logged.
      */
-    int (*start)(char *sync);
+    int (*start)(char *sync, char *gpu_sync);
     /* Complete all that kernels have asked for, and ask for no more. At the begin of the last finalize, and before a release. Safe at any stage. */
     void (*stop)(void);
     /* After stop: give everything back. Safe at any stage. */
