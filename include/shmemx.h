@@ -7,6 +7,7 @@
 #define SHMEMI_SHMEMX_H
 
 #include "shmem.h"
+#include "shmem/on_stream.h"
 
 /* The version of the extensions; grows with the library's version. */
 #define SHMEMX_MAJOR_VERSION 0

@@ -21,6 +21,7 @@
 #include "runtime/connect.h"
 #include "runtime/ctx.h"
 #include "runtime/device.h"
+#include "runtime/gpu/agent.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/heap.h"
 #include "runtime/node.h"
@@ -660,6 +661,7 @@ void pshmem_finalize(void)
     }
     /* A finalize that is not the last one acts as shmem_barrier_all. Spec: §9.1.4. */
     if (count == 1) {
+        shmemi_gpu_agent_stop(); /* what streams of the GPU still have is done before anybody leaves */
         shmemi_device_stop();
         shmemi_ctx_quiet_all();
         state->boot->ops->leaving(state->boot, state->world.epoch, exit_status);

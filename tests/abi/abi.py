@@ -25,6 +25,23 @@ CXX_STANDARDS = ["c++11", "c++17", "c++20"]
 EXTENSIONS = ["shmemx_collective_launch", "shmemx_counter", "shmemx_device_register", "shmemx_device_unregister",
               "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_peer_counter",
               "shmemx_uniqueid_from_text", "shmemx_uniqueid_to_text"]
+
+
+def on_stream():
+    """The extensions of shmem/on_stream.h, by its tables."""
+    bits = [prefix + size for size in ("8", "16", "32", "64") for prefix in ("int", "uint")]
+    integers = "char schar short int long longlong uchar ushort uint ulong ulonglong size ptrdiff".split() + bits
+    rma = integers + ["float", "double", "longdouble"]
+    bitwise = [name for name in rma if name in bits or (name.startswith("u") and name not in bits) or name == "size"]
+    moves = [word + end for word in ("put", "get") for end in ("", "_nbi")] + ["put_signal", "put_signal_nbi"]
+    names = [f"{name}_{move}" for name in rma for move in moves + ["p", "broadcast", "fcollect", "alltoall", "max_reduce", "min_reduce", "sum_reduce", "prod_reduce"]]
+    names += [f"{name}_{op}_reduce" for name in bitwise for op in ("and", "or", "xor")]
+    names += [move[:3] + size + move[3:] for move in moves for size in ("8", "16", "32", "64", "128", "mem")]
+    names += ["signal_op", "signal_wait_until", "quiet", "barrier_all", "sync_all", "barrier", "team_sync", "broadcastmem", "fcollectmem", "alltoallmem"]
+    return [f"shmemx_{name}_on_stream" for name in names]
+
+
+EXTENSIONS += on_stream()
 EXTENSION_TYPES = ["shmemx_dim3_t", "shmemx_init_attr_t", "shmemx_uniqueid_t"]
 EXTENSION_CONSTANTS = ["SHMEMX_INFO_JSON", "SHMEMX_INFO_TEXT", "SHMEMX_INFO_TEXT_ALL", "SHMEMX_INIT_ATTR_INITIALIZER",
                        "SHMEMX_MAJOR_VERSION", "SHMEMX_MEM_CUDA", "SHMEMX_MEM_HOST", "SHMEMX_MINOR_VERSION", "SHMEMX_UNIQUEID_BYTES", "SHMEMX_UNIQUEID_TEXT_BYTES"]

@@ -99,11 +99,11 @@ static void streams_are_checked(void)
 
     /* The copy reads late: what the host changes after the call arrives. */
     OK(cuda->memset_d8_async(pointer, 0, 4096, stream));
+    OK(cuda->stream_synchronize(stream));
     OK(cuda->stream_wait_value64(stream, pointer, 1, SHMEMI_CU_WAIT_GEQ));
     OK(cuda->memcpy_async(pointer + 8, (shmemi_cu_pointer)(uintptr_t)&pageable, 8, stream));
     OK(cuda->stream_create(&other, SHMEMI_CU_STREAM_NON_BLOCKING));
     pageable = 33;
-    while (*(volatile uint64_t *)bytes_of(pointer, 8) != 0) usleep(100);
     WRONG(cuda->mem_free(pointer)); /* the stream waits for a word of it */
     OK(cuda->stream_write_value64(other, pointer, 1, 0));
     OK(cuda->stream_synchronize(stream));
