@@ -346,7 +346,7 @@ int sim_engine_start(void)
     sim.key_salt = (uint32_t)sim_random();
     sim.running  = true;
     if (sim_schedule_on()) sim_schedule_nic_start();
-    err = pthread_create(&sim.thread, NULL, run_thread, NULL);
+    err = sim_schedule_create_nic(&sim.thread, run_thread);
     if (err) {
         sim.running = false;
         sim_fabric_close();

@@ -16,15 +16,20 @@ struct sim_actor {
     uint64_t         due_ns;   /* a NIC: when it has something to do; a thread: when it looks again by itself */
     unsigned         process;  /* a thread                                                                    */
     unsigned         looked;   /* a thread: yields since something happened that it may see                   */
+    uint64_t         key;      /* a thread: of the wake-up that it sleeps for; 0: it is awake                 */
 };
 
 struct sim_schedule {
     _Atomic uint32_t arrived;
     unsigned         processes;
-    unsigned         threads;
-    unsigned         last;    /* who was chosen                             */
-    unsigned         stay;    /* out of 8: it is chosen again               */
-    unsigned         nic_of8; /* out of 8: a NIC is, where one has work     */
+    unsigned         threads;       /* with those that came later                 */
+    unsigned         first_threads; /* that all begin at                          */
+    int              pid[SIM_PROCESSES_MAX];
+    unsigned         victim;    /* this process is killed ...                 */
+    uint64_t         kill_step; /* ... at this step; 0: never                  */
+    unsigned         last;      /* who was chosen                             */
+    unsigned         stay;      /* out of 8: it is chosen again               */
+    unsigned         nic_of8;   /* out of 8: a NIC is, where one has work     */
     uint64_t         random;
     uint64_t         now_ns;
     uint64_t         steps;
@@ -44,6 +49,7 @@ void     sim_schedule_busy(void);  /* something has happened that the threads of
 void sim_schedule_nic_due(unsigned slot, uint64_t due_ns); /* at the latest */
 void sim_schedule_nic_done(uint64_t due_ns);               /* after a step of mine: when the next one is due */
 void sim_schedule_nic_start(void);
+int  sim_schedule_create_nic(pthread_t *thread_out, void *(*run)(void *));
 void sim_schedule_nic_run(void);
 void sim_schedule_nic_stop(void);
 
