@@ -228,7 +228,7 @@ int shmemi_gpu_open(void)
         return shmemi_gpu_share_listen();
     }
     if (!cuda) snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, why);
-    shmemi_report("cuda", SHMEMI_ABSENT, "%s", reason);
+    shmemi_report("cuda", SHMEMI_ABSENT, "%s", cuda ? reason : why);
     shmemi_gpu_device_close();
     return 0;
 }

@@ -27,6 +27,7 @@ static struct {
     bool             created;
     char             unmapped[160];
     int              unmapped_count;
+    char             refusal[512]; /* why this PE has none: said after the exchange, by one PE, since most often all have it */
 } part;
 
 static const struct shmemi_gpu_card *card_of(int pe)
@@ -167,17 +168,11 @@ int shmemi_gpu_plan(void)
 
 /* ---- this PE's part ---- */
 
-/* Said where the user asked for it; else it is a line of the report. */
 static SHMEMI_COLD int refused(const char *what, unsigned result)
 {
     char text[160];
-    shmemi_cuda_text(shmemi_gpu.cuda, result, text, sizeof text);
-    if (asked_for())
-        shmemi_error("could not %s (%zu MiB on GPU %d, %s): %s" WHY
-                     "another process may have taken the memory, or a limit of the driver is reached" FIX
-                     "lower POSTERN_CUDA_HEAP, or look at nvidia-smi for what holds the memory",
-                     what, shmemi_gpu.bytes >> 20, shmemi_gpu.ordinal, shmemi_gpu.name, text);
-    else shmemi_report("gpu-heap", SHMEMI_DEGRADED, "none: PE %d could not %s: %s", shmemi_state.my_pe, what, text);
+    snprintf(part.refusal, sizeof part.refusal, "could not %s (%zu MiB on GPU %d, %s): %s", what, shmemi_gpu.bytes >> 20,
+             shmemi_gpu.ordinal, shmemi_gpu.name, shmemi_cuda_text(shmemi_gpu.cuda, result, text, sizeof text));
     int err = shmemi_cuda_errno(result);
     return err ? err : -EIO;
 }
@@ -353,9 +348,15 @@ static void release_heap(void)
 
 int shmemi_gpu_without(int pe, int err)
 {
-    if (asked_for()) return err;
-    if (pe != shmemi_state.my_pe)
-        shmemi_report("gpu-heap", SHMEMI_DEGRADED, "none: PE %d could not make its part: %s", pe, strerror(-err));
+    bool mine = pe == shmemi_state.my_pe;
+    if (asked_for()) {
+        if (mine && part.refusal[0])
+            shmemi_error("%s" WHY "another process may have taken the memory, or a limit of the driver is reached" FIX
+                         "lower POSTERN_CUDA_HEAP, or look at nvidia-smi for what holds the memory",
+                         part.refusal);
+        return err;
+    }
+    shmemi_report("gpu-heap", SHMEMI_DEGRADED, "none: PE %d %s", pe, mine && part.refusal[0] ? part.refusal : "could not make its part");
     release_heap();
     return 0;
 }
