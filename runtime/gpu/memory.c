@@ -356,7 +356,8 @@ int shmemi_gpu_without(int pe, int err)
                          part.refusal);
         return err;
     }
-    shmemi_report("gpu-heap", SHMEMI_DEGRADED, "none: PE %d %s", pe, mine && part.refusal[0] ? part.refusal : "could not make its part");
+    shmemi_report("gpu-heap", SHMEMI_DEGRADED, "none: PE %d %s", pe,
+                  mine && part.refusal[0] ? part.refusal : "could not make its part");
     release_heap();
     return 0;
 }
