@@ -35,7 +35,7 @@ static struct {
     pthread_cond_t                work, done;
     struct shmemi_gpu_agent_op   *first, **last; /* handed over by their streams, not begun */
     size_t                        waiting;       /* of these                                */
-    size_t                        idle;          /* threads that sleep                      */
+    size_t                        idle;          /* threads that have no operation          */
     size_t                        pending;       /* operations submitted and not over       */
     pthread_t                    *threads;
     size_t                        threads_count;
@@ -54,15 +54,14 @@ static SHMEMI_COLD void no_memory(const char *call)
 
 /* ---- the threads ---- */
 
+/* With the lock, and this thread counted as idle: the stream's next operation may be handed over as soon as the word is written. */
 static void finish(struct shmemi_gpu_agent_op *op)
 {
     /* Release: all that the operation wrote is visible to what the stream does next. */
     atomic_store_explicit(op->word->host, op->word_value, memory_order_release);
-    pthread_mutex_lock(&agent.lock);
     op->word->next = agent.free;
     agent.free     = op->word;
     if (--agent.pending == 0) pthread_cond_broadcast(&agent.done);
-    pthread_mutex_unlock(&agent.lock);
     free(op);
 }
 
@@ -71,20 +70,18 @@ static void *work(void *unused)
     (void)unused;
     pthread_mutex_lock(&agent.lock);
     for (;;) {
-        while (!agent.first && !agent.ends) {
-            agent.idle++;
-            pthread_cond_wait(&agent.work, &agent.lock);
-            agent.idle--;
-        }
+        while (!agent.first && !agent.ends) pthread_cond_wait(&agent.work, &agent.lock);
         struct shmemi_gpu_agent_op *op = agent.first;
         if (!op) break;
         agent.first = op->next;
         if (!agent.first) agent.last = &agent.first;
         agent.waiting--;
+        agent.idle--;
         pthread_mutex_unlock(&agent.lock);
         op->run(op);
-        finish(op);
         pthread_mutex_lock(&agent.lock);
+        agent.idle++;
+        finish(op);
     }
     pthread_mutex_unlock(&agent.lock);
     return NULL;
@@ -103,6 +100,7 @@ static void add_thread(const char *call)
                              "%zu streams wait for this PE's host already" FIX "use fewer streams at once, or raise ulimit -u",
                              strerror(err), agent.threads_count);
     agent.threads_count++;
+    agent.idle++;
 }
 
 /* The stream has come to the operation. Called by the driver, in a thread of its own: no call of the driver here, and no wait. */
@@ -112,7 +110,7 @@ static void hand_over(void *argument)
     pthread_mutex_lock(&agent.lock);
     *agent.last = op;
     agent.last  = &op->next;
-    /* A thread that was woken and does not run yet counts as idle, and what it was woken for as waiting. */
+    /* A thread that was woken and does not run yet counts as idle, and what it was woken for as waiting: so each has a thread. */
     if (++agent.waiting > agent.idle) add_thread(op->call);
     pthread_cond_signal(&agent.work);
     pthread_mutex_unlock(&agent.lock);
@@ -226,6 +224,7 @@ static void end_threads(void)
     free(agent.threads);
     agent.threads       = NULL;
     agent.threads_count = 0;
+    agent.idle          = 0;
     agent.ends          = false;
     agent.ready         = false;
 }
