@@ -42,18 +42,45 @@ static void say_unusable(const char *why)
                 why);
 }
 
+/* Under the lock, in a running job. 0 or a negative errno, logged. */
+static int open_side(enum shmemd_side_kind kind)
+{
+    struct shmemd_side *side = &shmemd_side_all[kind];
+    int                 err  = 0;
+    if (!side->live) err = shmemd_side_open(side, kind, sync_areas[kind]);
+    return err ? err : shmemd_proxy_start();
+}
+
+/*
+ * No PE had device code when the job started: this one has now. Without sync areas, since these are made by all PEs together.
+ */
+static void start_late(void)
+{
+    if (started || !shmemi_state_running() || shmemi_state.device) return;
+    shmemi_device_late();
+    started = true;
+}
+
+int shmemd_unit_gpu_state(struct shmemd_state *state_out)
+{
+    pthread_mutex_lock(&lock);
+    start_late();
+    int err = open_side(SHMEMD_SIDE_GPU);
+    if (!err) *state_out = shmemd_side_all[SHMEMD_SIDE_GPU].state;
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
 /* Under the lock, in a running job: the side and its proxy, then the copy. 0 or a negative errno, logged. */
 static int serve_unit(struct shmemd_unit *unit)
 {
     struct shmemd_side *side = &shmemd_side_all[side_of(unit)];
     char                why[200];
-    int                 err = 0;
     if (!shmemd_memory_usable(side_of(unit), why, sizeof why)) {
         say_unusable(why);
         return 0;
     }
-    if (!side->live) err = shmemd_side_open(side, side_of(unit), sync_areas[side_of(unit)]);
-    if (!err) err = shmemd_proxy_start();
+    int err = open_side(side_of(unit));
     if (err) return err;
     if (unit->upload(&side->state, sizeof side->state) == 0) return 0;
     shmemi_error("could not copy the state of the job into device code" WHY
@@ -79,11 +106,7 @@ int pshmemx_device_register(void *record)
     pthread_mutex_lock(&lock);
     unit->next = units;
     units      = unit;
-    /* No PE had device code when the job started: this one has now. Without sync areas, since these are made by all PEs together. */
-    if (!started && shmemi_state_running() && !shmemi_state.device) {
-        shmemi_device_late();
-        started = true;
-    }
+    start_late();
     if (!unit->on_cpu) shmemi_gpu_want(); /* a GPU heap, without a word of the user */
     int err = started ? serve_unit(unit) : 0;
     pthread_mutex_unlock(&lock);

@@ -7,6 +7,9 @@
 
 #include "device/side.h"
 
+/* Open the side of the GPU, if it is not, and give its state. Between start and stop. 0 or a negative errno, logged. */
+int shmemd_unit_gpu_state(struct shmemd_state *state_out);
+
 /* The unit that can start kernels, for shmemx_collective_launch; NULL: none. */
 const struct shmemd_unit *shmemd_unit_launcher(void);
 

@@ -148,6 +148,14 @@ SHMEMI_DECLARE_BOTH(int, shmemx_uniqueid_from_text, (const char *text, shmemx_un
 SHMEMI_DECLARE_BOTH(int, shmemx_collective_launch, (const void *kernel, shmemx_dim3_t grid, shmemx_dim3_t block, void **args, size_t shared_bytes, void *stream))
 
 /*
+ * Give the state of the job to a module of device code that the program has loaded by hand (cuModuleLoadData and its kin).  module is the CUmodule;
+ * its source includes shmem_device.cuh.  Between shmem_init and shmem_finalize, once for each module, before its kernels are started; any thread.
+ * 0, or a negative errno after one message: -ENODEV where this PE has no GPU, -ENOENT where the module has no device state,
+ * -EPROTO where it was compiled for another version, -EIO where the driver refuses the copy.
+ */
+SHMEMI_DECLARE_BOTH(int, shmemx_module_init, (void *module))
+
+/*
  * For shmem_device.cuh, which calls them for each file that includes it: device code of this program is there, and goes.  unit is a struct
  * shmemd_unit (shmem/device/state.h), which stays in place between the two.  0, or a negative errno after one message.  By any thread.
  */

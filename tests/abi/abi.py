@@ -23,7 +23,7 @@ CXX_STANDARDS = ["c++11", "c++17", "c++20"]
 
 # The extensions: what shmemx.h declares and the library exports besides the standard's names, with its twin each.
 EXTENSIONS = ["shmemx_collective_launch", "shmemx_counter", "shmemx_device_register", "shmemx_device_unregister",
-              "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_peer_counter",
+              "shmemx_get_uniqueid", "shmemx_info", "shmemx_init_attr", "shmemx_module_init", "shmemx_peer_counter",
               "shmemx_uniqueid_from_text", "shmemx_uniqueid_to_text"]
 
 

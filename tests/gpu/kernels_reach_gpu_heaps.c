@@ -11,6 +11,9 @@
  * Spec: none; calls in kernels are an extension
  */
 #include "../api/device/kernel.h"
+#include "stream.h"
+
+#include <errno.h>
 
 enum { WORDS = 200 };
 
@@ -68,6 +71,34 @@ static void through_the_ring(long *on_gpu, long *on_host, int pe)
     }
 }
 
+/* A module that is loaded by hand gets the same state as the unit; one of another version, or without SHMEM, is refused. */
+static void module_gets_the_state(size_t bytes, const char *name, int wanted)
+{
+    char              text[200];
+    shmemi_cu_module  module;
+    shmemi_cu_pointer at;
+    size_t            there = 0;
+    snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n.const .align 8 .b8 %s[%zu];\n", name, bytes);
+    if (!CHECK_EQUAL(driver.module_load_data(&module, text), SHMEMI_CU_SUCCESS)) return;
+    CHECK_EQUAL(shmemx_module_init(module), wanted);
+    if (wanted == 0) {
+        CHECK_EQUAL(driver.module_get_global(&at, &there, module, name), SHMEMI_CU_SUCCESS);
+        CHECK_EQUAL(there, sizeof kernel_state);
+        CHECK(memcmp((void *)(uintptr_t)at, &kernel_state, there) == 0);
+    }
+    driver.module_unload(module);
+}
+
+static void modules_get_the_state(const void *on_gpu)
+{
+    driver_open();
+    shmemi_cu_stream stream = stream_create(on_gpu);
+    module_gets_the_state(sizeof kernel_state, "shmemd_unit_state", 0);
+    module_gets_the_state(sizeof kernel_state - 8, "shmemd_unit_state", -EPROTO);
+    module_gets_the_state(sizeof kernel_state, "something_else", -ENOENT);
+    stream_destroy(stream);
+}
+
 int main(void)
 {
     kernel_unit.on_cpu = 0;
@@ -86,6 +117,7 @@ int main(void)
     if (theirs) CHECK_EQUAL(value_of(on_gpu), before + 77);
     shmem_barrier_all();
 
+    modules_get_the_state(on_gpu);
     through_the_ring(on_gpu, on_host, next);
     shmem_barrier_all();
     CHECK_EQUAL(value_of(on_gpu), 1000 * before + 5);
