@@ -162,9 +162,10 @@ static int create_link(struct lane *lane, int pe, struct link **link_out)
     struct link       *link    = partner ? calloc(1, sizeof *link) : NULL;
     struct ibv_ah_attr path;
     if (!link) return -ENOMEM;
-    link->lane = lane;
-    link->pe   = pe;
-    link->psn  = (uint32_t)(shmemt_ibverbs_failure_now() * 2654435761u) & 0xffffff;
+    link->lane  = lane;
+    link->pe    = pe;
+    link->ended = true;
+    link->psn   = (uint32_t)(shmemt_ibverbs_failure_now() * 2654435761u) & 0xffffff;
     for (int i = 0; i < WORDS; i++) link->words_in[i].segment = link->words_out[i].segment = -1;
     int err = 0;
     for (unsigned i = 0; i < verbs->queues && !err; i++) err = create_queue(link, &link->queues[i]);

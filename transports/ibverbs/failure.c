@@ -173,22 +173,55 @@ void shmemt_ibverbs_failure_events(struct verbs *verbs)
 
 /* ---- the end of a peer ---- */
 
+/*
+ * Receives that messages of the peer have taken: they come back as completions, and would be gone for ever with the queue pairs. All peers share
+ * them, so with enough peers lost there would be none left. What was sent before the end may still be on its way to the queue.
+ */
+static void gather_receives(struct verbs *verbs)
+{
+    enum { QUIET_NS = 100000, ALL_NS = 2000000 };
+    int64_t begin = shmemt_ibverbs_failure_now(), last = begin, now = begin;
+    while (now - last < QUIET_NS && now - begin < ALL_NS) {
+        int handled = shmemt_ibverbs_progress_receive(verbs);
+        now         = shmemt_ibverbs_failure_now();
+        if (handled > 0) last = now;
+    }
+}
+
+/* The queue pairs stop; true if there were some. What still arrives over a dead link is not looked at. */
+static bool stop_links(struct verbs *verbs, const struct partner *partner)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    bool               some = false;
+    for (unsigned i = 0; i < LANES_MAX; i++) {
+        struct link *link = partner->links[i];
+        if (!link || link->state == LINK_DEAD) continue;
+        shmemi_latch_take(&link->lane->lock);
+        for (unsigned q = 0; q < verbs->queues; q++)
+            if (IBVERBS_BREAK != BREAK_LOSE && link->queues[q].qp) ibv_modify_qp(link->queues[q].qp, &attr, IBV_QP_STATE);
+        link->state = LINK_DEAD;
+        link->ended = false;
+        shmemi_latch_give(&link->lane->lock);
+        some = true;
+    }
+    return some;
+}
+
 void shmemt_ibverbs_failure_lose(struct verbs *verbs, int pe)
 {
     const struct partner *partner = shmemt_ibverbs_peer_lose(verbs, pe);
-    for (unsigned i = 0; partner && i < LANES_MAX; i++) {
-        struct lane *lane = verbs->lanes[i];
-        if (!lane) continue;
-        shmemi_latch_take(&lane->lock);
+    if (!partner || !stop_links(verbs, partner)) return;
+    gather_receives(verbs);
+    for (unsigned i = 0; i < LANES_MAX; i++) {
         struct link *link = partner->links[i];
-        if (link && link->state != LINK_DEAD) {
-            if (IBVERBS_BREAK != BREAK_LOSE)
-                shmemt_ibverbs_connect_break(link); /* from here on the device writes and reads nothing for it */
-            link->state = LINK_DEAD;
-            shmemt_ibverbs_queue_end(link);
-            shmemt_ibverbs_message_end(link);
-        }
-        shmemi_latch_give(&lane->lock);
+        if (!link || link->ended) continue;
+        shmemi_latch_take(&link->lane->lock);
+        if (IBVERBS_BREAK != BREAK_LOSE)
+            shmemt_ibverbs_connect_break(link); /* from here on the device writes and reads nothing for it */
+        link->ended = true;
+        shmemt_ibverbs_queue_end(link);
+        shmemt_ibverbs_message_end(link);
+        shmemi_latch_give(&link->lane->lock);
     }
 }
 

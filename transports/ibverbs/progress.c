@@ -187,7 +187,7 @@ int shmemt_ibverbs_progress_ctx(struct shmemt_ctx *base)
 
 static bool all_done(struct link *link)
 {
-    if (link->state == LINK_DEAD) return true;
+    if (link->state == LINK_DEAD) return link->ended;
     bool drained = shmemt_ibverbs_queue_drained(link);
     return drained && message_all_answered(link) && link->loops == 0;
 }

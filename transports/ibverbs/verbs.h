@@ -172,6 +172,7 @@ struct link {
     uint32_t     striped_end[STRIPED]; /* behind the message of each of the last; in order only */
     struct sent  sent[WINDOW];
     struct word  words_out[WORDS];
+    bool         ended;   /* false: dead, and what was under way has not been counted as done */
     _Atomic bool failing; /* an error has been seen; nothing more is accepted */
     int          error;
     char         why[200];
