@@ -46,10 +46,14 @@ static struct {
 } agent = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .last = &agent.first};
 
-static SHMEMI_COLD void no_memory(const char *call)
+/* As realloc, or the job ends. */
+static void *memory(const char *call, void *old, size_t bytes)
 {
-    shmemi_service_fatal(call,
-                         "could not start an operation on a stream" WHY "out of memory" FIX "use less memory on this machine");
+    void *new = realloc(old, bytes);
+    if (!new)
+        shmemi_service_fatal(call,
+                             "could not start an operation on a stream" WHY "out of memory" FIX "use less memory on this machine");
+    return new;
 }
 
 /* ---- the threads ---- */
@@ -90,10 +94,9 @@ static void *work(void *unused)
 /* With the lock. Each operation that waits must have a thread, or two streams of which one waits for the other would both wait for ever. */
 static void add_thread(const char *call)
 {
-    pthread_t *threads = realloc(agent.threads, (agent.threads_count + 1) * sizeof *threads);
-    if (!threads) no_memory(call);
-    agent.threads = threads;
-    int err       = shmemi_service_thread(&threads[agent.threads_count], work, NULL);
+    pthread_t *threads = memory(call, agent.threads, (agent.threads_count + 1) * sizeof *threads);
+    agent.threads      = threads;
+    int err            = shmemi_service_thread(&threads[agent.threads_count], work, NULL);
     if (err)
         shmemi_service_fatal(call,
                              "could not start a thread for an operation on a stream: %s" WHY
@@ -148,9 +151,8 @@ unsigned shmemi_gpu_agent_flush(const char *call)
 /* With the lock. */
 static void add_words(const char *call)
 {
-    struct chunk *chunk = calloc(1, sizeof *chunk);
+    struct chunk *chunk = memory(call, NULL, sizeof *chunk);
     void         *lines = NULL;
-    if (!chunk) no_memory(call);
     shmemi_gpu_require(shmemi_gpu.cuda->mem_host_alloc(&lines, (size_t)WORDS * SHMEMI_LINE_BYTES,
                                                        SHMEMI_CU_HOST_ALLOC_PORTABLE | SHMEMI_CU_HOST_ALLOC_DEVICEMAP),
                        call, "allocate pinned memory of the host (cuMemHostAlloc)");
@@ -173,10 +175,9 @@ static void add_words(const char *call)
 
 static struct shmemi_gpu_agent_op *prepare(const struct shmemi_gpu_agent_op *op)
 {
-    struct shmemi_gpu_agent_op *copy = malloc(sizeof *copy);
-    if (!copy) no_memory(op->call);
-    *copy      = *op;
-    copy->next = NULL;
+    struct shmemi_gpu_agent_op *copy = memory(op->call, NULL, sizeof *copy);
+    *copy                            = *op;
+    copy->next                       = NULL;
     pthread_mutex_lock(&agent.lock);
     if (!agent.ready) get_ready(op->call);
     if (!agent.free) add_words(op->call);
@@ -188,7 +189,7 @@ static struct shmemi_gpu_agent_op *prepare(const struct shmemi_gpu_agent_op *op)
     return copy;
 }
 
-static SHMEMI_COLD void is_captured(const char *call)
+static SHMEMI_NORETURN SHMEMI_COLD void is_captured(const char *call)
 {
     shmemi_service_fatal(call, "cannot be recorded in a CUDA graph" WHY
                                "it needs this PE's host each time, and the graph would repeat the first time only" FIX
