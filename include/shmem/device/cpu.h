@@ -7,7 +7,7 @@
  * of SHMEM, atomics, and in shmemx_cpu_yield. So lanes of a warp do not run in step, which no CUDA program may count on. A loop that
  * waits for another thread of its own block must call one of these. Blocks run at once, POSTERN_CPU_BLOCKS of them at a time.
  *
- * Manual page: shmemx_cpu_launch(3).  Design: docs/decisions/0019-kernels-on-the-cpu.md.
+ * How to use it: docs/gpu.md.  Design: docs/decisions/0019-kernels-on-the-cpu.md.
  */
 #ifndef SHMEMX_DEVICE_CPU_H
 #define SHMEMX_DEVICE_CPU_H
