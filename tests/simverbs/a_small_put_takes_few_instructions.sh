@@ -21,7 +21,7 @@ END
 "$over" "$SIMVERBS_LIB" "$OSHRUN" -n 2 --timeout 100 sh count.sh "$PROGRAM" 1 >out 2>err || { cat out err; fail "over callgrind"; }
 "$over" "$SIMVERBS_LIB" env POSTERN_AMO=nic "$OSHRUN" -n 2 --timeout 60 "$PROGRAM" 2 >out.nic 2>err || { cat out.nic err; fail "the device as agent"; }
 # One for each put, and one more behind the last of them: what was counted from its doorbell on. Requests of others count nothing.
-ls -v counts.* | xargs awk '/^summary:/ && $2 > 0 { print $2 }' | head -n -1 >all
+printf '%s\n' counts.* | sort -V | xargs awk '/^summary:/ && $2 > 0 { print $2 }' | head -n -1 >all
 [ "$(wc -l <all)" = 40 ] || fail "$(wc -l <all) puts were counted, not 40"
 least=$(sort -n all | head -1) most=$(sort -n all | tail -1)
 echo "a put of 8 bytes: $least to $most instructions from the call to the doorbell"
