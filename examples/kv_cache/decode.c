@@ -58,12 +58,12 @@ static void tell_wrong(struct decode *d, const struct window *w, struct page_id 
     fwrite(message, 1, (size_t)count, stderr);
 }
 
-/* Check one page where it lies. */
+/* Check one page where it lies, or a copy of it. */
 static void check_page(struct decode *d, const struct window *w, uint32_t i, uint32_t layer, uint32_t part)
 {
     uint32_t       entry  = link_table(d->link, w->number)[i];
     struct page_id id     = window_page_id(d->job, w, i, layer, part);
-    const uint8_t *bytes  = link_page(d->link, entry & TABLE_SLOT, layer, part);
+    const uint8_t *bytes  = link_look(d->link, link_page(d->link, entry & TABLE_SLOT, layer, part));
     size_t         offset = content_first_wrong(bytes, d->job->page_bytes, content_key(id));
     if (offset < d->job->page_bytes) {
         tell_wrong(d, w, id, window_page_number(d->job, w, i, part), offset, entry, bytes);

@@ -45,6 +45,7 @@ struct counts {
 struct link {
     const struct job *job;
     uint8_t          *pool;
+    uint8_t          *copy; /* of one page, where the pool is on the GPU; NULL: pages are looked at where they lie */
     uint32_t         *tables;
     uint64_t         *stamps;
     uint64_t         *layers_sent;
@@ -53,12 +54,15 @@ struct link {
 };
 
 /*
- * The symmetric heap to ask for, in bytes; 0: whatever the library's default is.
+ * The heap that holds the pool to ask for, in bytes; 0: whatever the library's default is.
  *
  * It follows from the options alone, because all PEs must ask for the same, also one that could not read its trace. job is
  * NULL where even the sizes are not known.
  */
 uint64_t link_heap_bytes(const struct options *options, const struct job *job);
+
+/* The same for what is always in host memory: all but the pool. */
+uint64_t link_besides_bytes(void);
 
 /* Collective. False on all PEs after problem(). */
 bool link_open(const struct job *job, struct link *link_out);
@@ -75,6 +79,9 @@ static inline uint8_t *link_page(const struct link *link, uint32_t slot, uint32_
     size_t            page = ((size_t)layer * job->parts + part) * job->slots + slot;
     return link->pool + page * job->page_stride;
 }
+
+/* A page of this PE's pool, for reading: where it lies, or a copy that lasts until the next call. */
+const uint8_t *link_look(const struct link *link, const uint8_t *page);
 
 static inline uint32_t *link_table(const struct link *link, uint64_t window)
 {

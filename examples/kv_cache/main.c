@@ -31,6 +31,10 @@ static void ask_for_heap(const struct options *options, const struct job *job)
     uint64_t bytes = link_heap_bytes(options, job);
     if (bytes > 0) {
         snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+        setenv(options->pool_on_gpu ? "POSTERN_CUDA_HEAP" : "SHMEM_SYMMETRIC_SIZE", size, 0);
+    }
+    if (options->pool_on_gpu) {
+        snprintf(size, sizeof size, "%llu", (unsigned long long)link_besides_bytes());
         setenv("SHMEM_SYMMETRIC_SIZE", size, 0);
     }
 }

@@ -38,6 +38,7 @@ const char options_help[] =
     "The pool of each decode PE\n"
     "  --pool-bytes SIZE   its size, such as 512M or 2G (default 256M)\n"
     "  --pool-pages N      its size in pages instead\n"
+    "  --pool-on host|gpu  in which memory it is (default host)\n"
     "\n"
     "Results\n"
     "  --json FILE         write the results to FILE too\n"
@@ -112,6 +113,13 @@ static bool read_speed(const char *text, double *speed_out)
     return true;
 }
 
+static bool read_pool_on(const char *text, bool *gpu_out)
+{
+    *gpu_out = strcmp(text, "gpu") == 0;
+    return *gpu_out || strcmp(text, "host") == 0 ||
+           problem("cannot use --pool-on %s" WHY "the pool is in memory of the host or of the GPU" FIX "write host or gpu", text);
+}
+
 static bool read_layout(const char *text, bool *split_out)
 {
     *split_out = strcmp(text, "split") == 0;
@@ -144,6 +152,7 @@ enum option_code {
     OPT_SPEED,
     OPT_POOL_BYTES,
     OPT_POOL_PAGES,
+    OPT_POOL_ON,
     OPT_JSON,
     OPT_NO_VERIFY,
     OPT_SEED,
@@ -169,6 +178,7 @@ static const struct option table[] = {
     {"speed",       required_argument, NULL, OPT_SPEED},
     {"pool-bytes",  required_argument, NULL, OPT_POOL_BYTES},
     {"pool-pages",  required_argument, NULL, OPT_POOL_PAGES},
+    {"pool-on",     required_argument, NULL, OPT_POOL_ON},
     {"json",        required_argument, NULL, OPT_JSON},
     {"no-verify",   no_argument,       NULL, OPT_NO_VERIFY},
     {"seed",        required_argument, NULL, OPT_SEED},
@@ -211,6 +221,7 @@ static bool read_option(int code, const char *name, const char *text, struct opt
     case OPT_SPEED: seen->speed = true; return read_speed(text, &o->speed);
     case OPT_POOL_BYTES: seen->pool_bytes = true; return read_size(name, text, &o->pool_bytes);
     case OPT_POOL_PAGES: return read_count(name, text, 1, UINT32_MAX, &o->pool_pages);
+    case OPT_POOL_ON: return read_pool_on(text, &o->pool_on_gpu);
     case OPT_SEED: return read_count(name, text, 0, UINT64_MAX, &o->seed);
     case OPT_CORRUPT: return read_fault(text, &o->fault);
     case OPT_TOKENS:

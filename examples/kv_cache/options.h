@@ -29,6 +29,7 @@ struct options {
     bool         split;
     uint64_t     pool_pages; /* 0: by pool_bytes */
     uint64_t     pool_bytes;
+    bool         pool_on_gpu; /* --pool-on gpu */
     double       speed;
     uint64_t     seed;
     bool         verify;

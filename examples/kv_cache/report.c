@@ -32,7 +32,7 @@ void report_gather(const struct link *link, uint64_t elapsed_ns, struct report *
         add_counts(&report.prefill, &counts);
         shmem_getmem(&counts, link->counts, sizeof counts, job_decode_pe(job, pair));
         add_counts(&report.decode, &counts);
-        report.usable_known = report.usable_known && shmem_ptr(link->pool, job_decode_pe(job, pair)) != NULL;
+        report.usable_known = report.usable_known && shmem_ptr(link->tables, job_decode_pe(job, pair)) != NULL;
     }
     report.usable_p50_us = histogram_percentile(report.decode.usable, 0.50) * 1e-3;
     report.usable_p99_us = histogram_percentile(report.decode.usable, 0.99) * 1e-3;
@@ -88,8 +88,9 @@ static void print_job(const struct link *link, FILE *f)
         fprintf(f, "  pairs               %d (prefill PE 0-%d, decode PE %d-%d), %d to a request\n", job->pairs, job->pairs - 1,
                 job->pairs, job->pes - 1, job->options.tp);
     }
-    fprintf(f, "  pool                %s slots, %.1f MiB on each decode PE\n", grouped(job->slots),
-            (double)job->slots * (double)job->page_stride * job->layers * job->parts / 0x1p20);
+    fprintf(f, "  pool                %s slots, %.1f MiB %son each decode PE\n", grouped(job->slots),
+            (double)job->slots * (double)job->page_stride * job->layers * job->parts / 0x1p20,
+            job->options.pool_on_gpu ? "of GPU memory " : "");
 }
 
 static void print_times(const struct report *r, FILE *f)
