@@ -462,6 +462,39 @@ static void report_routes(void)
                                                        : "executed by the CPU of whom the memory belongs to, or that maps it");
 }
 
+/* What most transports of libfabric's are: named first in their detail. */
+static bool is_rdma(const struct shmemt *tp)
+{
+    static const char *const others[] = {"tcp", "sockets", "udp", "net"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strncmp(tp->traits.detail, others[i], strlen(others[i])) == 0) return false;
+    return strcmp(tp->ops->name, "ibverbs") == 0 || strcmp(tp->ops->name, "libfabric") == 0;
+}
+
+/* Of the transport that reaches other nodes. Of one node only where it is asked for: to say that there is nothing to reach. */
+static void report_rdma(void)
+{
+    const struct shmemt *way = NULL;
+    for (size_t i = 0; i < shmemi_state.transport_count && !way; i++) {
+        const struct shmemt *tp = shmemi_state.transports[i];
+        if (posts(tp) && !(tp->traits.caps & SHMEMT_CAP_MAP_HOST)) way = tp;
+    }
+    if (way && is_rdma(way)) shmemi_report("rdma", SHMEMI_PRESENT, "transport %s, %s", way->ops->name, way->traits.detail);
+    else if (way && has_far_pes())
+        shmemi_report("rdma", SHMEMI_DEGRADED, "other nodes are reached over %s (%s)", way->ops->name, way->traits.detail);
+    else if (shmemi_options.require) shmemi_report("rdma", SHMEMI_ABSENT, "no transport to other nodes is in use");
+}
+
+/* The capabilities that POSTERN_REQUIRE names are there, on this PE. Most often all PEs lack the same, so it is said after the exchange. */
+static int require_in_silence(void)
+{
+    enum shmemi_log_level before = shmemi_log_level();
+    shmemi_log_set_level((enum shmemi_log_level) - 1);
+    int err = shmemi_report_require(shmemi_options.require);
+    shmemi_log_set_level(before);
+    return err;
+}
+
 int shmemi_connect_all(int failed, bool *all_start_out)
 {
     struct shmemi_state                *state = &shmemi_state;
@@ -470,13 +503,13 @@ int shmemi_connect_all(int failed, bool *all_start_out)
     if (!cards || !mine) return shmemi_init_no_memory();
     state->same_transports = true;
     mine->failed           = failed ? failed : export_all(mine);
-    if (!mine->failed) {
-        enum shmemi_log_level before = shmemi_init_silence_others();
-        mine->failed                 = shmemi_report_require(shmemi_options.require);
-        shmemi_log_set_level(before);
+    report_rdma();
+    bool lacks = !mine->failed && (mine->failed = require_in_silence()) != 0;
+    int  err   = shmemi_init_exchange(mine, sizeof *mine, cards);
+    for (int pe = 0; pe < state->npes && !err; pe++) {
+        err = cards[pe].failed;
+        if (err && lacks && pe == state->my_pe) shmemi_report_require(shmemi_options.require); /* the first that lacks it says so */
     }
-    int err = shmemi_init_exchange(mine, sizeof *mine, cards);
-    for (int pe = 0; pe < state->npes && !err; pe++) err = cards[pe].failed;
     *all_start_out = !err;
     for (int pe = 0; pe < state->npes && !err; pe++) err = connect_card(pe, &cards[pe], &state->same_transports);
     if (!err) report_routes();

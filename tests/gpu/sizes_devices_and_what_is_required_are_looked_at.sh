@@ -45,5 +45,22 @@ if [ -n "$CHAOS" ]; then
     run $nodes POSTERN_REQUIRE=gdr -- 2 put
     { [ "$status" != 0 ] && has 'cannot start without gdr.*degraded'; } || complain 'and refused where gdr is required'
     clean
+    # shellcheck disable=SC2086
+    run $nodes POSTERN_REQUIRE=rdma -- 2
+    { [ "$status" != 0 ] && has 'cannot start without rdma.*degraded' && [ "$(count '    why: ')" -le 3 ]; } || complain 'rdma is required'
 fi
+
+# What one PE alone lacks ends all, and that PE says it.
+real=$STARTS
+STARTS=sh
+run POSTERN_CUDA_HEAP=4M -- 2 -c "[ \$POSTERN_PE = 0 ] || export SIMCUDA_FAIL=cuMemCreate:1; exec $real"
+{ [ "$status" != 0 ] && has 'PE 1: could not allocate the GPU heap' && [ "$(count '    why: ')" = 1 ]; } || complain 'one PE has no part'
+clean
+run POSTERN_CUDA_HEAP=4M -- 2 -c "[ \$POSTERN_PE = 0 ] || export SIMCUDA_DEVICES=0; exec $real"
+{ [ "$status" != 0 ] && has 'PE 1 on .* has none that can be used' && [ "$(count '    why: ')" = 1 ]; } || complain 'one PE has no GPU'
+clean
+run POSTERN_REQUIRE=cuda POSTERN_CUDA_HEAP=auto -- 2 -c "[ \$POSTERN_PE = 0 ] || export POSTERN_CUDA=0; exec $real"
+{ [ "$status" != 0 ] && has 'PE 1: cannot start without cuda' && [ "$(count '    why: ')" = 1 ]; } || complain 'one PE lacks what is required'
+clean
+STARTS=$real
 finish
