@@ -21,6 +21,6 @@ replays() {
 }
 replays "$STRESS" "--pes 2"
 replays "$STRESS" "--pes 3 --vanish"
-[ -z "${JOB-}" ] || for kind in "--pes 2" "--pes 3"; do
+[ -z "${JOB-}" ] || for kind in "--pes 2" "--pes 3 --kill"; do
     replays "$JOB" "$kind"
 done

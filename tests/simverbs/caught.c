@@ -97,6 +97,15 @@ CAUGHT int nanosleep(const struct timespec *duration, struct timespec *left)
     return 0;
 }
 
+/* A thread that waits for the end of its process. */
+CAUGHT int pause(void)
+{
+    if (!simverbs_takes_part()) return REAL(pause)();
+    simverbs_sleep((uintptr_t)&errno | 1, UINT64_MAX);
+    errno = EINTR;
+    return -1;
+}
+
 CAUGHT int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     if (!simverbs_takes_part()) return REAL(poll)(fds, count, timeout_ms);

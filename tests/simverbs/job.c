@@ -43,7 +43,6 @@ enum {
     FRESH      = 0x5a,
     CARDS      = 64 << 10, /* of one exchange, of one PE                                                          */
     STEPS_MAX  = 3000000,
-    WAIT_S     = 20,   /* simulated: a wait of a job that has lost a PE, and that nothing else ends, ends after this */
     KILL_STEPS = 6000, /* after all have started: somewhere in here a process is killed                          */
 };
 
@@ -61,7 +60,6 @@ static struct {
 static struct world {
     _Atomic uint32_t exchanges[PES_MAX];      /* done by each */
     _Atomic uint32_t noted[PES_MAX][PES_MAX]; /* [to][from]: rounds that are quiet */
-    _Atomic int      done[PES_MAX], gone[PES_MAX];
     uint64_t         trace, steps;
     unsigned char    cards[2][PES_MAX][CARDS];
 } * world;
@@ -149,7 +147,7 @@ static void configure(void)
     setenv("POSTERN_TRANSPORT_PATH", settings.path, 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "1M", 1);
     setenv("SIMVERBS_CPUS", draw(&state) % 2 ? "1" : "8", 1);
-    if (settings.kill) setenv("POSTERN_WAIT_TIMEOUT", "20", 1);
+    if (settings.kill) setenv("POSTERN_WAIT_TIMEOUT", "4", 1);
     if (settings.verbose && pe.me == 0)
         fprintf(stderr, "seed %llu: SIMVERBS=%s POSTERN_QPS=%s POSTERN_IB_STRIPE=%s POSTERN_AMO=%s POSTERN_PROGRESS=%s CPUs=%s\n",
                 (unsigned long long)pe.seed, text, getenv("POSTERN_QPS"), getenv("POSTERN_IB_STRIPE"), getenv("POSTERN_AMO"),
@@ -186,7 +184,8 @@ static void end_job(void *unused, int status, const char *reason)
     (void)unused;
     if (!settings.kill) fail("the library ends the job: status %d, %s", status, reason ? reason : "no reason");
     if (status == 0) fail("the job of a killed PE ends with status 0");
-    atomic_store(&world->gone[pe.me], 1);
+    world->trace = simverbs_trace();
+    world->steps = simverbs_steps();
     simverbs_gone();
     _exit(0);
 }
@@ -454,7 +453,6 @@ static _Noreturn void run_pe(uint64_t seed)
     check_gaps();
     pe.phase = "the end";
     shmem_finalize();
-    atomic_store(&world->done[pe.me], 1);
     world->trace = simverbs_trace(); /* the last one to end says it */
     world->steps = simverbs_steps();
     simverbs_end();
