@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-enum { BYTES = 300000, ROUNDS = 3 };
+enum { BYTES = 270000, ROUNDS = 2 };
 
 typedef unsigned long long pointer;
 

@@ -9,9 +9,9 @@
  */
 #include "gpu.h"
 
-enum { BYTES = 600000, GUARD = 64, WORDS = 40 };
+enum { BYTES = 270001, GUARD = 64, WORDS = 40 };
 
-static const size_t sizes[] = {1, 7, 8, 16, 100, 4096, 300001, BYTES};
+static const size_t sizes[] = {1, 7, 8, 100, 4096, BYTES};
 static int          me, n;
 
 /* Memory of a kind: symmetric host, symmetric GPU, private host, the program's own GPU memory is the GPU heap's too. */
