@@ -28,10 +28,9 @@ assert data["on_cpu"] is True and len(data["runs"]) == 4 and len(data["rows"]) >
 fi
 
 # A program that fails is a failure of the whole, with its log named.
-mkdir -p "$out/broken"
-printf '#!/bin/sh\necho nothing works; exit 3\n' >"$out/broken/oshrun" && chmod +x "$out/broken/oshrun"
 mkdir -p "$out/build/bin" && ln -sf "$build/lib" "$out/build/lib" && ln -sf "$build/include" "$out/build/include"
-ln -sf "$build/bin/oshcc" "$out/build/bin/oshcc" && cp "$out/broken/oshrun" "$out/build/bin/oshrun"
-if "$here/gpu-test" --on-cpu --build "$out/build" --out "$out/second" --only bench-proxy >"$out/second.log" 2>&1; then fail "a failure went unnoticed"; fi
-grep -q "FAILED *bench-proxy" "$out/second.log" || fail "the failure is not named"
+printf '#!/bin/sh\necho nothing works; exit 3\n' >"$out/build/bin/oshrun" && chmod +x "$out/build/bin/oshrun"
+printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; cp /bin/true "$2"\n' >"$out/build/bin/oshcc" && chmod +x "$out/build/bin/oshcc"
+if "$here/gpu-test" --on-cpu --build "$out/build" --out "$out/second" --only bench >"$out/second.log" 2>&1; then fail "a failure went unnoticed"; fi
+grep -q "FAILED *bench-proxy with 2 PEs, status 3" "$out/second.log" || fail "the failure is not named"
 rm -rf "$out"
