@@ -16,7 +16,7 @@ int main()
 {
     shmem_init();
     long  me = shmem_my_pe(), told = -1;
-    long *words = (long *)shmem_malloc(2 * sizeof(long));
+    long *words = (long *)shmem_malloc_with_hints(2 * sizeof(long), SHMEMX_MEM_CUDA);
     cudaMemcpy(words + 1, &me, sizeof me, cudaMemcpyDefault);
     shmem_barrier_all();
     tell_next<<<1, 1>>>(words);
