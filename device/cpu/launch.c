@@ -109,23 +109,30 @@ static size_t product(struct shmemx_cpu_index size)
     return (size_t)size.x * size.y * size.z;
 }
 
-/* How many blocks run at a time: what the launch says, else the variable, else as many as memory and threads allow with ease. */
-static int blocks_at_once(const struct shmemd_cpu_launch *launch, size_t *blocks_out)
+/* What the variable says, else as many as memory and threads allow with ease. */
+long shmemx_cpu_blocks_at_once(size_t threads_per_block)
 {
-    size_t      blocks = launch->how.blocks_max;
     const char *text   = getenv("POSTERN_CPU_BLOCKS");
-    if (blocks == 0 && text && *text) {
+    long        blocks = 0;
+    if (text && *text) {
         char *end;
-        long  number = strtol(text, &end, 10);
-        if (*end || number < 0 || number > 4096) {
+        blocks = strtol(text, &end, 10);
+        if (*end || blocks < 0 || blocks > 4096) {
             shmemd_cpu_report(
                 "POSTERN_CPU_BLOCKS is \"%s\", which is not a number from 0 to 4096\n    fix: unset it, or give such a number",
                 text);
-            return -EINVAL;
+            return 0;
         }
-        blocks = (size_t)number;
     }
-    if (blocks == 0) blocks = THREADS_AT_ONCE / launch->threads_per_block;
+    if (blocks > 0 || threads_per_block == 0) return blocks;
+    return threads_per_block < THREADS_AT_ONCE ? (long)(THREADS_AT_ONCE / threads_per_block) : 1;
+}
+
+static int blocks_at_once(const struct shmemd_cpu_launch *launch, size_t *blocks_out)
+{
+    size_t blocks = launch->how.blocks_max;
+    if (blocks == 0) blocks = (size_t)shmemx_cpu_blocks_at_once(launch->threads_per_block);
+    if (blocks == 0) return -EINVAL;
     *blocks_out = blocks < launch->blocks ? blocks : launch->blocks;
     return 0;
 }

@@ -58,6 +58,9 @@ typedef struct {
  */
 int shmemx_cpu_launch(const shmemx_cpu_launch_t *how, void (*kernel)(void *argument), void *argument, void (*done)(void *argument));
 
+/* How many blocks of so many threads run at a time; 0 after a message where POSTERN_CPU_BLOCKS makes no sense. */
+long shmemx_cpu_blocks_at_once(size_t threads_per_block);
+
 /* Wait for the kernels of a stream; NULL: for all. */
 void shmemx_cpu_synchronize(void *stream);
 

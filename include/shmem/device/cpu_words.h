@@ -66,6 +66,68 @@ shmemx_cpu_launcher<Kernel> shmemx_cpu_kernel(const char *name, Kernel kernel, d
     shmemx_cpu_kernel(                                                \
         #kernel, [=](auto... shmemx_arguments) { kernel(shmemx_arguments...); }, grid, block, shared_bytes, stream)(__VA_ARGS__)
 
+/* ---- collective launches --------------------------------------------------------------------------------------------- */
+
+/*
+ * shmemx_collective_launch gets a kernel without its type, and pointers to its arguments. Who calls it with a kernel's name comes by here first
+ * (the overload in unit.cuh), and leaves what knows the type where the unit's launch finds it.
+ */
+typedef int (*shmemx_cpu_starter)(const void *kernel, const shmemx_cpu_launch_t *how, void **arguments);
+
+inline shmemx_cpu_starter &shmemx_cpu_starter_of_thread()
+{
+    static thread_local shmemx_cpu_starter starter;
+    return starter;
+}
+
+template <class... Parameters> struct shmemx_cpu_typed {
+    typedef void (*kernel_type)(Parameters...);
+
+    /* Takes the values one by one, and launches when it has all. */
+    template <class... Left> struct next;
+    template <class... Taken>
+    static int launch(kernel_type kernel, const shmemx_cpu_launch_t *how, void **, next<> *, Taken... taken)
+    {
+        shmemx_cpu_launcher<kernel_type> launcher = {*how, kernel};
+        return launcher(taken...);
+    }
+    template <class First, class... Left, class... Taken>
+    static int launch(kernel_type kernel, const shmemx_cpu_launch_t *how, void **at, next<First, Left...> *, Taken... taken)
+    {
+        return launch(kernel, how, at + 1, static_cast<next<Left...> *>(nullptr), taken..., *static_cast<First *>(*at));
+    }
+    static int start(const void *kernel, const shmemx_cpu_launch_t *how, void **arguments)
+    {
+        kernel_type typed = reinterpret_cast<kernel_type>(reinterpret_cast<uintptr_t>(kernel));
+        return launch(typed, how, arguments, static_cast<next<Parameters...> *>(nullptr));
+    }
+};
+
+template <class... Parameters> const void *shmemx_cpu_typed_kernel(void (*kernel)(Parameters...))
+{
+    shmemx_cpu_starter_of_thread() = shmemx_cpu_typed<Parameters...>::start;
+    return reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(kernel));
+}
+
+/* For struct shmemd_unit: as many blocks as run at a time; all PEs have threads of their own. */
+static inline int shmemx_cpu_resident_blocks(const void *, const unsigned block[3], size_t, long *blocks_out, uint64_t *device_out)
+{
+    *blocks_out = shmemx_cpu_blocks_at_once((size_t)block[0] * block[1] * block[2]);
+    *device_out = 0;
+    return *blocks_out > 0 ? 0 : -1;
+}
+
+static inline int shmemx_cpu_launch_kernel(const void *kernel, const unsigned grid[3], const unsigned block[3], void **arguments,
+                                           size_t shared_bytes, void *stream)
+{
+    shmemx_cpu_starter  starter = shmemx_cpu_starter_of_thread();
+    shmemx_cpu_launch_t how = {"collective", {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared_bytes, stream, 0,
+                               nullptr};
+    return starter ? starter(kernel, &how, arguments) : -1;
+}
+#define SHMEMD_CPU_RESIDENT_BLOCKS shmemx_cpu_resident_blocks
+#define SHMEMD_CPU_LAUNCH          shmemx_cpu_launch_kernel
+
 /* ---- warps ----------------------------------------------------------------------------------------------------------- */
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu)

@@ -90,6 +90,20 @@ static struct shmemd_registrar {
     }
 } shmemd_registrar_of_unit;
 
+#if !defined(__CUDACC__)
+/* On threads of the CPU a kernel is started by its type, which is known here. */
+template <class... Parameters>
+int shmemx_collective_launch(void (*kernel)(Parameters...), shmemx_dim3_t grid, shmemx_dim3_t block, void **args,
+                             size_t shared_bytes, void *stream)
+{
+    return shmemx_collective_launch(shmemx_cpu_typed_kernel(kernel), grid, block, args, shared_bytes, stream);
+}
+
+/* The memory of such kernels is the host heap. */
+#undef SHMEMX_MEM_CUDA
+#define SHMEMX_MEM_CUDA 0L
+#endif
+
 #undef SHMEMD_UNIT_ON_CPU
 #undef SHMEMD_UNIT_CALLS
 
