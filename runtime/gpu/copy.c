@@ -9,6 +9,7 @@
 #include "runtime/gpu/inside.h"
 #include "runtime/rma.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* ---- what a pointer is ---- */
@@ -18,6 +19,26 @@ static _Thread_local struct {
     uintptr_t base;
     size_t    bytes;
 } last_range __attribute__((tls_model("initial-exec")));
+
+/* The thread's stack is host memory as long as the thread lives: values of p, and most small sources. */
+static bool is_on_stack(uintptr_t at)
+{
+    static _Thread_local struct {
+        bool      known;
+        uintptr_t base;
+        size_t    bytes;
+    } stack __attribute__((tls_model("initial-exec")));
+    if (SHMEMI_UNLIKELY(!stack.known)) {
+        pthread_attr_t attributes;
+        void          *base;
+        stack.known = true;
+        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+        if (pthread_attr_getstack(&attributes, &base, &stack.bytes) == 0) stack.base = (uintptr_t)base;
+        else stack.bytes = 0;
+        pthread_attr_destroy(&attributes);
+    }
+    return at - stack.base < stack.bytes;
+}
 
 static bool ask_driver(const void *address)
 {
@@ -42,7 +63,7 @@ bool shmemi_gpu_is_foreign(const void *address)
     if (!state->gpu || at - (uintptr_t)state->node.heap_reserved < state->node.heap_reserved_bytes ||
         at - (uintptr_t)state->node.node_base < state->node.node_bytes || at - state->own_data_base < state->own_data_bytes)
         return false;
-    return at - last_range.base < last_range.bytes || ask_driver(address);
+    return at - last_range.base < last_range.bytes || (!is_on_stack(at) && ask_driver(address));
 }
 
 /* ---- copies ---- */
