@@ -3,7 +3,8 @@
  * The whole library over the simulated NIC, seed by seed: PEs that know only shmem.h, their progress threads, their sleeps, all under the
  * scheduler's token. Each PE is a node of its own, so all goes through the ibverbs transport.
  *
- *     job --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--sets N] [--kill] [--must-catch] [--verbose]
+ *     job --path FOLDER [--pes N] [--seeds COUNT] [--from SEED] [--seed SEED] [--sets N] [--set KEY=VALUE,...] [--kill]
+ *         [--must-catch] [--verbose]
  *
  * A seed forks fresh processes, which start the job by an exchange of their own. In each round a PE sends to each other one in all
  * ways, in an order of its own: data, and what vouches for them. Checked by the receiver in the moment that it sees this:
@@ -49,7 +50,7 @@ enum {
 enum kind { SIGNAL_SET, SIGNAL_ADD, FENCE_PUT, FENCE_AMO, QUIET_NOTE, KINDS };
 
 static struct {
-    const char *path;
+    const char *path, *set;
     int         pes;
     uint64_t    from, seeds;
     int         sets;
@@ -132,8 +133,8 @@ static void configure(void)
     uint64_t                 state     = pe.seed * UINT64_C(0x2545f4914f6cdd1d) + 29;
     char                     text[300], node[8];
 
-    snprintf(text, sizeof text, "chaos=1,%s,%s,%s,%s", pick(&state, limits, 4), pick(&state, packets, 3), pick(&state, delays, 4),
-             pick(&state, faults, 5));
+    snprintf(text, sizeof text, "chaos=1,%s,%s,%s,%s%s%s", pick(&state, limits, 4), pick(&state, packets, 3),
+             pick(&state, delays, 4), pick(&state, faults, 5), settings.set ? "," : "", settings.set ? settings.set : "");
     snprintf(node, sizeof node, "n%d", pe.me);
     setenv("SIMVERBS", text, 1);
     setenv("POSTERN_QPS", pick(&state, queues, 4), 1);
@@ -229,6 +230,7 @@ static struct shape shape_of(int from, int to, enum kind kind, unsigned round)
 
     static const uint64_t values[] = {1, 3, 1000, UINT64_C(0x123456789abcdef), UINT64_MAX, UINT64_C(1) << 40};
     s.value                        = values[draw(&state) % 6] + 16 * (uint64_t)round;
+    if ((kind == FENCE_PUT || kind == FENCE_AMO) && r >> 56 & 1) s.bytes = 11000; /* in parts: what a fence has to wait for */
     if (kind == QUIET_NOTE && r >> 50 & 1 && s.bytes <= 1504) {
         s.first &= 56;
         s.bytes &= ~(size_t)7;
@@ -305,7 +307,7 @@ static void send_round(int peer, enum kind kind, unsigned round)
     unsigned char *to     = place_of(pe.me, kind);
     unsigned char *source = below(2) ? own : pe.mine;
     uint64_t      *word   = word_of(pe.me, kind);
-    bool           now    = below(2);
+    bool           now    = kind == FENCE_PUT || kind == FENCE_AMO ? below(4) == 0 : below(2);
 
     for (size_t i = 0; i < PLACE; i++) source[i] = byte_of(pe.me, kind, round, i);
     if (kind == SIGNAL_SET || kind == SIGNAL_ADD) {
@@ -522,6 +524,7 @@ static bool parse(int argc, char **argv)
         else if (strcmp(argv[i], "--verbose") == 0) settings.verbose = true;
         else if (!value) return false;
         else if (strcmp(argv[i], "--path") == 0) settings.path = argv[++i];
+        else if (strcmp(argv[i], "--set") == 0) settings.set = argv[++i];
         else if (strcmp(argv[i], "--pes") == 0) settings.pes = atoi(argv[++i]);
         else if (strcmp(argv[i], "--seeds") == 0) settings.seeds = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--sets") == 0) settings.sets = atoi(argv[++i]);
@@ -543,20 +546,20 @@ static void fix_addresses(char **argv)
 
 int main(int argc, char **argv)
 {
-    char again[60], module[1000];
+    char again[200], module[1000];
 
     if (!parse(argc, argv)) {
         fprintf(stderr,
-                "usage: job --path FOLDER [--pes 2..%d] [--seeds COUNT] [--from SEED] [--seed SEED] [--sets N] [--kill] "
-                "[--must-catch]\n"
-                "           [--verbose]\n",
+                "usage: job --path FOLDER [--pes 2..%d] [--seeds COUNT] [--from SEED] [--seed SEED] [--sets N]\n"
+                "           [--set KEY=VALUE,...] [--kill] [--must-catch] [--verbose]\n",
                 PES_MAX);
         return 2;
     }
     fix_addresses(argv);
     snprintf(module, sizeof module, "%s/transport_ibverbs.so", settings.path);
     dlopen(module, RTLD_NOW); /* so that it need not be loaded for each seed */
-    snprintf(again, sizeof again, "--pes %d%s", settings.pes, settings.kill ? " --kill" : "");
+    snprintf(again, sizeof again, "--pes %d%s%s%s", settings.pes, settings.kill ? " --kill" : "", settings.set ? " --set " : "",
+             settings.set ? settings.set : "");
     return runner_main(&(struct runner){.pes        = settings.pes,
                                         .from       = settings.from,
                                         .seeds      = settings.seeds,
