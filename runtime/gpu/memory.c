@@ -60,7 +60,8 @@ static size_t default_bytes(size_t unit)
     uint64_t bytes = DEFAULT_BYTES;
     for (int pe = 0; pe < shmemi_state.npes; pe++) {
         int      sharers;
-        uint64_t share = room_of(pe, &sharers) / (uint64_t)sharers / DEFAULT_SHARE;
+        uint64_t room  = room_of(pe, &sharers);
+        uint64_t share = room / (uint64_t)sharers / DEFAULT_SHARE;
         if (share < bytes) bytes = share;
     }
     return shmemi_round_down((size_t)bytes, unit);
