@@ -120,7 +120,8 @@ void shmemi_gpu_get(struct shmemi_ctx *ctx, const struct shmemi_place *from, voi
 /* How many blocks are copied through host memory together: at least one. */
 static size_t blocks_at_once(size_t blocks, size_t bytes)
 {
-    size_t fit = bytes < PIECE_BYTES ? PIECE_BYTES / bytes : 1;
+    if (blocks <= 1 || bytes >= PIECE_BYTES) return 1;
+    size_t fit = PIECE_BYTES / bytes;
     return blocks < fit ? blocks : fit;
 }
 
