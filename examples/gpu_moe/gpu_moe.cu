@@ -240,6 +240,13 @@ static struct moe make_moe(const struct shape &shape, const struct input &input)
     return moe;
 }
 
+/* What is symmetric goes with shmem_finalize. */
+static void free_own(const struct moe &moe)
+{
+    const void *own[] = {moe.rows, moe.chosen, moe.weights, moe.sent, moe.staging, moe.out};
+    for (const void *memory : own) cudaFree((void *)memory);
+}
+
 int main(int argc, char **argv)
 {
     shmem_init();
@@ -270,6 +277,7 @@ int main(int argc, char **argv)
     int wrong = count_wrong(shape, input, out);
     printf("PE %d of %d: %d tokens of %d elements through %d of %d experts: %d elements wrong\n", me, npes, shape.tokens,
            shape.elements, CHOSEN, EXPERTS, wrong);
+    free_own(moe);
     shmem_finalize();
     return wrong ? 1 : 0;
 }
