@@ -29,13 +29,13 @@ static void two_barriers(const struct bench_case *what, size_t times)
     for (size_t i = 0; i < 2 * times; i++) shmem_barrier_all();
 }
 
-enum { TOUCH_BYTES = 8 << 20, TOUCH_ROUNDS = 15 };
+enum { TOUCH_BYTES = 8 << 20, TOUCH_PAGES = TOUCH_BYTES / BENCH_PAGE, TOUCH_ROUNDS = 15 };
 
 static double touch_ns(char *memory)
 {
     double start = bench_now_ns();
     for (size_t i = 0; i < TOUCH_BYTES; i += BENCH_PAGE) ((volatile char *)memory)[i] = 1;
-    return (bench_now_ns() - start) / (TOUCH_BYTES / BENCH_PAGE);
+    return (bench_now_ns() - start) / TOUCH_PAGES;
 }
 
 /* From the allocation to the last first store; memory that was used before does not count, so blocks are kept until the end. */
@@ -58,7 +58,7 @@ static void run_first_touch(void)
         blocks[count] = shmem_malloc(TOUCH_BYTES);
         double spent  = bench_now_ns() - start;
         if (!blocks[count]) break;
-        ours[count] = bench_largest(touch_ns(blocks[count]) + spent / (TOUCH_BYTES / BENCH_PAGE));
+        ours[count] = bench_largest(touch_ns(blocks[count]) + spent / TOUCH_PAGES);
         char *raw   = mmap(NULL, TOUCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (raw == MAP_FAILED) break;
         plain[count] = bench_largest(touch_ns(raw));

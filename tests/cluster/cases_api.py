@@ -38,7 +38,7 @@ REWORDED = {
 }
 # Slurm kills all PEs at once when one ends the job: their exit handlers do not run, what they had in buffers is lost, and the status is that of SIGKILL.
 # Under mpirun the status is looked at; the output may be lost there too. Under oshrun these tests are whole.
-KILLED_UNDER_SLURM = r"init/(exit_handler|exit_of_start_pes_ends|global_exit)|nodes/global_exit"
+KILLED_UNDER_SLURM = r"init/(exit_handler|exit_of_start_pes_ends|global_exit)|nodes/global_exit|device/report_of_a_kernel"
 
 
 class Test:

@@ -66,7 +66,7 @@ int main(void)
     device = 77; /* one for all: 8 blocks together */
     CHECK_EQUAL(start(8, 1, kernel), n == 1 ? 0 : -EAGAIN);
     CHECK_EQUAL(start((unsigned)(8 / n), 1, kernel), 0);
-    CHECK_EQUAL(start(me == 0 ? 6 : 1, 1, kernel), 0);
+    CHECK_EQUAL(start(me == 0 ? (unsigned)(9 - n) : 1, 1, kernel), 0);
     CHECK_EQUAL(start(me == 0 ? 8 : 1, 1, kernel), n == 1 ? 0 : -EAGAIN);
     CHECK_EQUAL(launched, n == 1 ? 5 : 3);
     shmem_finalize();
