@@ -3,10 +3,10 @@
  * What a PE keeps of others that it never talks to: 16 bytes of each, and once for each port its address. Measured in a job of 10,000 PEs on 1,250
  * nodes, of which two are there. Their keys come with the first word, so those two then talk, and what is to be refused is refused.
  */
+#include "tests/simverbs/module.h"
 #include "transports/ibverbs/peer.h"
 #include "transports/transport.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -165,17 +165,7 @@ static void talk(void)
 
 int main(int argc, char **argv)
 {
-    char file[1000];
-    if (argc != 2) return 2;
-    snprintf(file, sizeof file, "%s/transport_ibverbs.so", argv[1]);
-    void             *module    = dlopen(file, RTLD_NOW);
-    shmemt_module_fn *module_fn = NULL;
-    if (module) *(void **)&module_fn = dlsym(module, SHMEMT_MODULE_SYMBOL);
-    if (!module_fn) {
-        printf("%s: %s\n", file, dlerror());
-        return 2;
-    }
-    ops = module_fn();
+    ops = module_ops(argc, argv);
     for (int i = 0; i < PES; i++) local_of[i] = -1;
 
     open_job(REAL); /* what a first job leaves behind for ever, in the library and in the device */

@@ -96,26 +96,14 @@ static _Noreturn void __attribute__((format(printf, 1, 2))) fail(const char *for
 
 /* ---- chance ---- */
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static uint64_t draw(uint64_t *state)
-{
-    return mix(*state += UINT64_C(0x9e3779b97f4a7c15));
-}
-
 static unsigned below(unsigned limit)
 {
-    return (unsigned)(draw(&pe.random) % limit);
+    return (unsigned)(runner_draw(&pe.random) % limit);
 }
 
 static const char *pick(uint64_t *state, const char *const *texts, unsigned count)
 {
-    return texts[draw(state) % count];
+    return texts[runner_draw(state) % count];
 }
 
 /* ---- the start of a job ---- */
@@ -140,14 +128,14 @@ static void configure(void)
     setenv("POSTERN_QPS", pick(&state, queues, 4), 1);
     setenv("POSTERN_IB_STRIPE", pick(&state, stripes, 4), 1);
     setenv("POSTERN_IB_TIMEOUT", "12", 1);
-    setenv("POSTERN_AMO", draw(&state) & 1 ? "nic" : "cpu", 1);
-    progress_thread = draw(&state) % 4 != 0;
+    setenv("POSTERN_AMO", runner_draw(&state) & 1 ? "nic" : "cpu", 1);
+    progress_thread = runner_draw(&state) % 4 != 0;
     setenv("POSTERN_PROGRESS", progress_thread ? "1" : "0", 1);
     setenv("POSTERN_NODE", node, 1);
     setenv("POSTERN_TRANSPORTS", "shm,ibverbs", 1);
     setenv("POSTERN_TRANSPORT_PATH", settings.path, 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "1M", 1);
-    setenv("SIMVERBS_CPUS", draw(&state) % 2 ? "1" : "8", 1);
+    setenv("SIMVERBS_CPUS", runner_draw(&state) % 2 ? "1" : "8", 1);
     if (settings.kill) setenv("POSTERN_WAIT_TIMEOUT", "4", 1);
     if (settings.verbose && pe.me == 0)
         fprintf(stderr, "seed %llu: SIMVERBS=%s POSTERN_QPS=%s POSTERN_IB_STRIPE=%s POSTERN_AMO=%s POSTERN_PROGRESS=%s CPUs=%s\n",
@@ -225,11 +213,11 @@ static struct shape shape_of(int from, int to, enum kind kind, unsigned round)
 {
     static const size_t sizes[] = {0, 1, 4, 8, 24, 100, 256, 300, 700, 1504, 3000, 5000, 9000, 11000};
     uint64_t            state   = pe.seed * 1000003 + (unsigned)from * 101 + (unsigned)to * 11 + (unsigned)kind * 7 + round;
-    uint64_t            r       = draw(&state);
+    uint64_t            r       = runner_draw(&state);
     struct shape        s       = {.first = r >> 40 & 63, .bytes = sizes[r % (sizeof sizes / sizeof sizes[0])]};
 
     static const uint64_t values[] = {1, 3, 1000, UINT64_C(0x123456789abcdef), UINT64_MAX, UINT64_C(1) << 40};
-    s.value                        = values[draw(&state) % 6] + 16 * (uint64_t)round;
+    s.value                        = values[runner_draw(&state) % 6] + 16 * (uint64_t)round;
     if ((kind == FENCE_PUT || kind == FENCE_AMO) && r >> 56 & 1) s.bytes = 11000; /* in parts: what a fence has to wait for */
     if (kind == QUIET_NOTE && r >> 50 & 1 && s.bytes <= 1504) {
         s.first &= 56;
@@ -253,7 +241,7 @@ static uint64_t word_after(int from, int to, enum kind kind, unsigned round)
 
 static unsigned char byte_of(int from, enum kind kind, unsigned round, size_t i)
 {
-    return (unsigned char)mix((uint64_t)from << 56 ^ (uint64_t)kind << 48 ^ (uint64_t)round << 32 ^ i);
+    return (unsigned char)runner_mix((uint64_t)from << 56 ^ (uint64_t)kind << 48 ^ (uint64_t)round << 32 ^ i);
 }
 
 static unsigned char *place_of(int from, enum kind kind)
@@ -449,7 +437,7 @@ static _Noreturn void run_pe(uint64_t seed)
     start();
     pe.phase = "the rounds";
     if (settings.kill && pe.me == 0)
-        simverbs_kill_at((unsigned)(mix(seed) % (unsigned)pe.npes), simverbs_steps() + mix(seed + 1) % KILL_STEPS);
+        simverbs_kill_at((unsigned)(runner_mix(seed) % (unsigned)pe.npes), simverbs_steps() + runner_mix(seed + 1) % KILL_STEPS);
     for (unsigned round = 1; round <= ROUNDS; round++) run_round(round, seen);
     check_tickets(seen);
     check_gaps();
@@ -501,7 +489,7 @@ static void run_seeds(int unused, struct runner_set *set, uint64_t from, uint64_
             if (pids[pe.me] == 0) run_pe(from + i * step);
         }
         await_all(pids);
-        atomic_fetch_add(&set->trace, mix(world->trace + from + i * step));
+        atomic_fetch_add(&set->trace, runner_mix(world->trace + from + i * step));
         if (settings.verbose)
             fprintf(stderr, "seed %llu: %llu steps, trace %016llx\n", (unsigned long long)(from + i * step),
                     (unsigned long long)world->steps, (unsigned long long)world->trace);

@@ -3,9 +3,9 @@
  * Messages of a peer that is lost have taken receives, which all peers share. They are posted again, so that others can send. Three PEs in one
  * process, on a device with 16 receives (SIMVERBS=srq_wr=16); PE 1 takes them all, and PE 0 loses it without having looked.
  */
+#include "tests/simverbs/module.h"
 #include "transports/transport.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,17 +80,7 @@ static void quiet(int from, unsigned who)
 
 int main(int argc, char **argv)
 {
-    char file[1000];
-    if (argc != 2) return 2;
-    snprintf(file, sizeof file, "%s/transport_ibverbs.so", argv[1]);
-    void             *module    = dlopen(file, RTLD_NOW);
-    shmemt_module_fn *module_fn = NULL;
-    if (module) *(void **)&module_fn = dlsym(module, SHMEMT_MODULE_SYMBOL);
-    if (!module_fn) {
-        printf("%s: %s\n", file, dlerror());
-        return 2;
-    }
-    ops = module_fn();
+    ops = module_ops(argc, argv);
     open_pes();
     for (int from = 1; from < PES; from++) { /* all is connected */
         add_one(from, 7);

@@ -3,11 +3,11 @@
  * What an operation of the ibverbs transport costs the device, once the connection stands: work requests, and rings of the doorbell. The
  * transport's own counters say the same. Two PEs in one process, each with a transport of its own.
  */
+#include "tests/simverbs/module.h"
 #include "simverbs.h"
 
 #include "transports/transport.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,17 +140,7 @@ static void expect_connected(void)
 
 int main(int argc, char **argv)
 {
-    char file[1000];
-    if (argc != 2) return 2;
-    snprintf(file, sizeof file, "%s/transport_ibverbs.so", argv[1]);
-    void             *module    = dlopen(file, RTLD_NOW);
-    shmemt_module_fn *module_fn = NULL;
-    if (module) *(void **)&module_fn = dlsym(module, SHMEMT_MODULE_SYMBOL);
-    if (!module_fn) {
-        printf("%s: %s\n", file, dlerror());
-        return 2;
-    }
-    ops = module_fn();
+    ops = module_ops(argc, argv);
 
     open_pes(SHMEMT_AGENT_CPU);
     expect("put of 8 bytes", 8, false, 1);

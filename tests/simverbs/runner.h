@@ -36,4 +36,18 @@ int  runner_main(const struct runner *r); /* the exit status of the program */
 void runner_fail(struct runner_set *set, enum runner_end end, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* note why, once */
 
+/* ---- chance, the same for all: from the seed and a purpose (splitmix64) ---- */
+
+static inline uint64_t runner_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static inline uint64_t runner_draw(uint64_t *state)
+{
+    return runner_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
+}
+
 #endif

@@ -191,21 +191,9 @@ __attribute__((visibility("default"))) int sched_yield(void)
 
 /* ---- chance, the same for all: from the seed and a purpose ---- */
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static uint64_t draw(uint64_t *state)
-{
-    return mix(*state += UINT64_C(0x9e3779b97f4a7c15));
-}
-
 static unsigned below(unsigned limit)
 {
-    return (unsigned)(draw(&pe.random) % limit);
+    return (unsigned)(runner_draw(&pe.random) % limit);
 }
 
 /* ---- memory ---- */
@@ -232,7 +220,7 @@ static uint64_t read_word(const void *word)
 
 static unsigned char expected_byte(int from, unsigned index, uint32_t round, size_t i)
 {
-    return (unsigned char)mix((uint64_t)from << 56 ^ (uint64_t)index << 48 ^ (uint64_t)round << 32 ^ i);
+    return (unsigned char)runner_mix((uint64_t)from << 56 ^ (uint64_t)index << 48 ^ (uint64_t)round << 32 ^ i);
 }
 
 /* How a round is sent: the same on both sides. A block is (offset, bytes) in the way's place. */
@@ -249,7 +237,7 @@ static struct shape shape_of(int from, int to, unsigned index, uint32_t round)
     static const size_t sizes[] = {0, 1, 2, 4, 8, 24, 100, 256, 300, 700, 1500, 3000, 5000, 9000, 11000};
     uint64_t            state = atomic_load(&world->seed) * 1000003 + (unsigned)from * 101 + (unsigned)to * 11 + index * 7 + round;
     struct shape        s     = {.blocks = 1};
-    uint64_t            r     = draw(&state);
+    uint64_t            r     = runner_draw(&state);
     s.bytes                   = sizes[r % (sizeof sizes / sizeof sizes[0])];
     if (r >> 8 & 1 && s.bytes > 0 && s.bytes <= 300) {
         s.blocks = 2 + (unsigned)(r >> 16 & 7);
@@ -260,7 +248,7 @@ static struct shape shape_of(int from, int to, unsigned index, uint32_t round)
     s.first                        = r >> 40 & 1 ? 8 * (r >> 41 & 7) : r >> 41 & 63;
     s.copy                         = (r >> 48 & 1) && s.bytes * s.blocks <= 4000;
     static const uint64_t values[] = {1, 3, 1000, UINT64_C(0x123456789abcdef), UINT64_MAX, UINT64_C(1) << 40};
-    s.value = values[draw(&state) % (sizeof values / sizeof values[0])] + 16 * round; /* no two rounds have the same */
+    s.value = values[runner_draw(&state) % (sizeof values / sizeof values[0])] + 16 * round; /* no two rounds have the same */
     return s;
 }
 
@@ -587,7 +575,7 @@ static void meet(int barrier)
 
 static const char *pick(uint64_t *state, const char *const *texts, unsigned count)
 {
-    return texts[draw(state) % count];
+    return texts[runner_draw(state) % count];
 }
 
 /* Settings of this seed, the same on all PEs. */
@@ -611,7 +599,7 @@ static void configure(uint64_t seed)
     setenv("POSTERN_QPS", pick(&state, queues, 4), 1);
     setenv("POSTERN_IB_STRIPE", pick(&state, stripes, 4), 1);
     setenv("POSTERN_IB_TIMEOUT", "12", 1);
-    pe.agent = draw(&state) & 1 ? SHMEMT_AGENT_NIC : SHMEMT_AGENT_CPU;
+    pe.agent = runner_draw(&state) & 1 ? SHMEMT_AGENT_NIC : SHMEMT_AGENT_CPU;
     if (pe.settings.verbose && pe.me == 0)
         fprintf(stderr, "seed %llu: SIMVERBS=%s POSTERN_QPS=%s POSTERN_IB_STRIPE=%s POSTERN_AMO=%s\n", (unsigned long long)seed,
                 text, getenv("POSTERN_QPS"), getenv("POSTERN_IB_STRIPE"), pe.agent == SHMEMT_AGENT_NIC ? "nic" : "cpu");
@@ -762,9 +750,9 @@ static void run_seed(uint64_t seed)
     pe.random                      = seed * 977 + (uint64_t)pe.me * UINT64_C(0x9e3779b97f4a7c15);
     pe.tickets                     = 0;
     pe.actions                     = 0;
-    pe.vanish_after                = 1 + (unsigned)(mix(seed) % 120);
+    pe.vanish_after                = 1 + (unsigned)(runner_mix(seed) % 120);
     static const unsigned within[] = {1, 10, 200};
-    pe.tell_within                 = within[mix(seed + 1) % 3];
+    pe.tell_within                 = within[runner_mix(seed + 1) % 3];
     make_ways();
     memset(world->heaps[pe.me], FRESH, sizeof world->heaps[pe.me]);
     memset(heap(pe.me), 0, WORDS);
@@ -850,7 +838,7 @@ static void run_pe(int me, struct runner_set *set, uint64_t from, uint64_t step,
         atomic_store(&pe.serving, 0);
         if (atomic_load(&world->seed) != seed) reset_world(seed);
         run_seed(seed);
-        if (pe.me == 0) atomic_fetch_add(&set->trace, mix(simverbs_trace() + seed));
+        if (pe.me == 0) atomic_fetch_add(&set->trace, runner_mix(simverbs_trace() + seed));
         unsigned lost = 0;
         for (int k = 0; k < PES_MAX * PES_MAX; k++) lost += atomic_load(&world->told[k / PES_MAX][k % PES_MAX]);
         if (pe.me == 0 && pe.settings.verbose)
