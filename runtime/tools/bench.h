@@ -107,6 +107,7 @@ bench_loop bench_raw_store, bench_raw_load, bench_raw_copy, bench_raw_copy_fence
 /* ---- the cases ---- */
 
 void bench_run_pt2pt(void);      /* latency, bandwidth, rate, atomic, signal */
+void bench_run_ring(void);       /* signal, all PEs */
 void bench_run_collective(void); /* collective */
 void bench_run_heap(void);       /* heap */
 void bench_run_startup(void);    /* startup: PE 0, in processes of their own */

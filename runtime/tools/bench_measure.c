@@ -65,11 +65,23 @@ static double sample(const struct bench_case *what, bench_loop *loop, size_t tur
     return bench_largest(what->by == BENCH_BY_EACH || bench.me == 0 ? spent : 0);
 }
 
+/* Of so many turns, undisturbed: where one sample is long enough, the least of three, since a single one may have lost its core. */
+static double steady_sample(const struct bench_case *what, bench_loop *loop, size_t turns)
+{
+    double least = sample(what, loop, turns);
+    for (int again = 0; again < 2 && least >= bench.sample_ns; again++) {
+        double spent = sample(what, loop, turns);
+        if (spent < least) least = spent;
+    }
+    return least;
+}
+
+/* More turns than it takes do no harm; one turn of a call of some ns would measure the clock, in every sample of the row. */
 static size_t turns_that_fill(const struct bench_case *what, bench_loop *loop)
 {
     size_t turns = 1;
     for (;;) {
-        double spent = sample(what, loop, turns);
+        double spent = steady_sample(what, loop, turns);
         if (spent >= bench.sample_ns || turns >= TURNS_MAX) return turns;
         double more = spent > 0 ? bench.sample_ns / spent * 1.1 : 8;
         turns       = more > 8 ? turns * 8 : (size_t)((double)turns * (more < 1.2 ? 1.2 : more)) + 1;

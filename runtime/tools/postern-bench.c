@@ -33,8 +33,8 @@ static const char help[] =
     "    bandwidth   put_nbi and get_nbi, 16 at a time\n"
     "    rate        put_nbi of 8 bytes, 1000 at a time\n"
     "    atomic      fetch_add, add, compare_swap, fetch; all PEs on one word\n"
-    "    signal      put_signal from one PE to the other\n"
-    "    collective  barrier_all, sync_all, broadcast, reduce, fcollect, alltoall\n"
+    "    signal      put_signal from one PE to the other, and round a ring of all PEs\n"
+    "    collective  barrier_all, sync_all, broadcast, reduce, collect, fcollect, alltoall\n"
     "    heap        malloc + free, first touch\n"
     "    startup     whole jobs of 1, 2 and 8 PEs that do nothing\n"
     "    all         all of these: the default\n"
@@ -219,6 +219,7 @@ static int measure(void)
     bench_raw_open(bench.bytes_max < BENCH_PAGE ? BENCH_PAGE : bench.bytes_max);
     if (bench.me == 0) bench_print_head(stdout);
     bench_run_pt2pt();
+    bench_run_ring();
     bench_run_collective();
     bench_run_heap();
     bench_run_startup();

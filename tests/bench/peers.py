@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "runtime/tools"
 SOURCES = [TOOLS / name for name in ("postern-bench.c", "bench_collective.c", "bench_heap.c", "bench_measure.c", "bench_plot.c", "bench_print.c",
-                                     "bench_pt2pt.c", "bench_raw.c")] + [ROOT / "runtime/base/json.c"]
+                                     "bench_pt2pt.c", "bench_raw.c", "bench_ring.c")] + [ROOT / "runtime/base/json.c"]
 PES = (2, 4, 8, 16)
 ROUNDS = 5
 GROUPS = ("latency", "bandwidth", "rate", "atomic", "signal", "collective", "heap")
