@@ -314,27 +314,36 @@ void shmemi_alloc_destroy(struct shmemi_alloc *alloc)
     free(alloc);
 }
 
-size_t shmemi_alloc_get(struct shmemi_alloc *alloc, size_t bytes, size_t alignment)
+struct shmemi_alloc_plan shmemi_alloc_find(struct shmemi_alloc *alloc, size_t bytes, size_t alignment)
 {
+    struct shmemi_alloc_plan plan = {.offset = SHMEMI_ALLOC_NONE, .asked_bytes = bytes};
     assert(bytes > 0);
     assert(alignment > 0 && (alignment & (alignment - 1)) == 0);
-    if (bytes > alloc->heap_bytes) return SHMEMI_ALLOC_NONE; /* from here on, rounding up cannot wrap */
-    if (!reserve_records(alloc)) return SHMEMI_ALLOC_NONE;
+    if (bytes > alloc->heap_bytes) return plan; /* from here on, rounding up cannot wrap */
+    if (!reserve_records(alloc)) return plan;
 
-    size_t   need_bytes = shmemi_round_up(bytes, SHMEMI_ALLOC_UNIT);
-    size_t   align      = alignment > SHMEMI_ALLOC_UNIT ? alignment : SHMEMI_ALLOC_UNIT;
-    uint32_t range      = NIL;
-    if (need_bytes >= BIG_BLOCK_BYTES && align < BIG_BLOCK_ALIGN) {
-        range = choose(alloc, need_bytes, BIG_BLOCK_ALIGN, false);
-        if (range != NIL) align = BIG_BLOCK_ALIGN;
+    size_t align = alignment > SHMEMI_ALLOC_UNIT ? alignment : SHMEMI_ALLOC_UNIT;
+    plan.bytes   = shmemi_round_up(bytes, SHMEMI_ALLOC_UNIT);
+    plan.range   = NIL;
+    if (plan.bytes >= BIG_BLOCK_BYTES && align < BIG_BLOCK_ALIGN) {
+        plan.range = choose(alloc, plan.bytes, BIG_BLOCK_ALIGN, false);
+        if (plan.range != NIL) align = BIG_BLOCK_ALIGN;
     }
-    if (range == NIL) range = choose(alloc, need_bytes, align, true);
-    if (range == NIL) return SHMEMI_ALLOC_NONE;
+    if (plan.range == NIL) plan.range = choose(alloc, plan.bytes, align, true);
+    if (plan.range != NIL) plan.offset = place(&alloc->ranges[plan.range], plan.bytes, align);
+    return plan;
+}
 
-    size_t offset = place(&alloc->ranges[range], need_bytes, align);
-    assert(offset != SHMEMI_ALLOC_NONE);
-    cut(alloc, range, offset, need_bytes, bytes);
-    return offset;
+void shmemi_alloc_take(struct shmemi_alloc *alloc, const struct shmemi_alloc_plan *plan)
+{
+    if (plan->offset != SHMEMI_ALLOC_NONE) cut(alloc, plan->range, plan->offset, plan->bytes, plan->asked_bytes);
+}
+
+size_t shmemi_alloc_get(struct shmemi_alloc *alloc, size_t bytes, size_t alignment)
+{
+    const struct shmemi_alloc_plan plan = shmemi_alloc_find(alloc, bytes, alignment);
+    shmemi_alloc_take(alloc, &plan);
+    return plan.offset;
 }
 
 int shmemi_alloc_free(struct shmemi_alloc *alloc, size_t offset)

@@ -28,6 +28,15 @@ void                 shmemi_alloc_destroy(struct shmemi_alloc *alloc);
  */
 size_t shmemi_alloc_get(struct shmemi_alloc *alloc, size_t bytes, size_t alignment);
 
+/* The same in two steps, so that the second can be done later: where the block will be, and to take it. Nothing may come between. */
+struct shmemi_alloc_plan {
+    size_t   offset; /* SHMEMI_ALLOC_NONE: there is nothing to take */
+    size_t   bytes, asked_bytes;
+    uint32_t range; /* record of the free range to cut from */
+};
+struct shmemi_alloc_plan shmemi_alloc_find(struct shmemi_alloc *alloc, size_t bytes, size_t alignment);
+void                     shmemi_alloc_take(struct shmemi_alloc *alloc, const struct shmemi_alloc_plan *plan);
+
 /* 0, or -EINVAL where offset is not the start of a live block (nothing changes). */
 int shmemi_alloc_free(struct shmemi_alloc *alloc, size_t offset);
 

@@ -4,8 +4,10 @@
  *
  * Invariant: a block has the same offset on every PE. All PEs make the same calls in the same order on equal allocators, so
  * agreeing on an address takes no message. Each call is noted in the PE's control block before the barrier that the standard demands
- * anyway; after it each PE compares its note with its right neighbour's, and a difference ends the job naming both
- * calls. Two notes per PE, because the neighbour may already have begun its next call (not the one after: that needs us).
+ * anyway, and a hash of all calls so far goes with the barrier's own notification to the PE after. Each PE compares it with its own, and
+ * only a difference makes it read the other's notes: it ends the job naming both calls. Where a barrier carries nothing (more PEs than cores, several
+ * nodes), each PE reads the note of the PE after it. Two notes per PE, because the neighbour may already have begun its next call (not the
+ * one after: that needs us). The allocator's records are private, so they are brought up to date while the barrier's messages are on their way.
  * Pages are given when a block is allocated, by its owner. Where one PE cannot have them, it says so to all before the barrier,
  * and the call fails on every PE. The GPU heap (runtime/gpu/) is a second heap with an allocator of its own, whose records lie in host
  * memory as well, and all its memory is there from the start. The old names (shmalloc and so on) are the same calls, and may be mixed with the new ones.
@@ -81,11 +83,17 @@ void shmemi_heap_finish(void)
 
 /* ---- agreement ---- */
 
+/* One to one for each word; the shift brings high bits down, which a product alone never does. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0xd6e8feb86659fd93u;
+    return hash ^ (hash >> 32);
+}
+
 static void note_call(uint32_t kind, uint64_t first, uint64_t second)
 {
-    struct shmemi_heap_call *note     = &shmemi_state.ctrl->heap_call[++sequence % 2];
-    const uint64_t           fields[] = {kind, first, second};
-    history                           = shmemi_hash(history, fields, sizeof fields);
+    struct shmemi_heap_call *note = &shmemi_state.ctrl->heap_call[++sequence % 2];
+    history                       = mix(mix(mix(history + 1, kind), first), second);
     /* Relaxed: the barrier that follows publishes them. */
     atomic_store_explicit(&note->kind, kind, memory_order_relaxed);
     atomic_store_explicit(&note->first, first, memory_order_relaxed);
@@ -143,21 +151,31 @@ static SHMEMI_COLD void differ(const char *call, int neighbour, const struct shm
                          strcmp(here, there) == 0 ? "; an earlier call differs" : "");
 }
 
-/* After the barrier: the neighbour's note of this call must equal mine. */
-static void compare_with_neighbour(const char *call)
+static void read_note(int neighbour, struct shmemi_heap_call *note_out)
 {
-    struct shmemi_state *state = &shmemi_state;
-    if (state->npes == 1) return;
-    int                     neighbour = (state->my_pe + 1) % state->npes;
+    struct shmemi_place from =
+        ctrl_place(neighbour, offsetof(struct shmemi_ctrl, heap_call) + (size_t)(sequence % 2) * sizeof *note_out);
+    if (from.mapped) memcpy(note_out, from.mapped, sizeof *note_out);
+    else shmemi_post_get(&shmemi_state.ctx_default, &from, note_out, sizeof *note_out, SHMEMI_POST_LOCAL);
+}
+
+/* After the barrier: the neighbour's note of this call must equal mine. */
+static void compare_notes(const char *call, int neighbour)
+{
     struct shmemi_heap_call theirs;
-    struct shmemi_place     from =
-        ctrl_place(neighbour, offsetof(struct shmemi_ctrl, heap_call) + (size_t)(sequence % 2) * sizeof theirs);
-    if (from.mapped) memcpy(&theirs, from.mapped, sizeof theirs);
-    else shmemi_post_get(&state->ctx_default, &from, &theirs, sizeof theirs, SHMEMI_POST_LOCAL);
+    read_note(neighbour, &theirs);
     uint64_t count = atomic_load_explicit(&theirs.sequence, memory_order_relaxed);
     /* Of the two notes this one has the parity of ours: it is ours, the one two calls back, or 0 for none. */
     if (count < sequence) neighbour_made_fewer(call, neighbour, sequence - 1);
     if (atomic_load_explicit(&theirs.hash, memory_order_relaxed) != history) differ(call, neighbour, &theirs);
+}
+
+/* What the PE before showed at the barrier was not my hash. */
+static SHMEMI_COLD void shown_differs(const char *call)
+{
+    int neighbour = (shmemi_state.my_pe + shmemi_state.npes - 1) % shmemi_state.npes;
+    compare_notes(call, neighbour);
+    neighbour_made_fewer(call, neighbour, sequence - 1); /* it has made the same call since, but was in another barrier */
 }
 
 /* No pages here: tell every PE before the barrier. */
@@ -177,10 +195,16 @@ static bool somebody_failed(void)
     return atomic_load_explicit(&shmemi_state.ctrl->heap_failed[sequence % 2], memory_order_relaxed) == sequence;
 }
 
-static void barrier_and_compare(const char *call)
+/* work(argument), or NULL: what is private to this PE, and done while the others are on their way. */
+static void barrier_and_compare(const char *call, shmemi_sync_work *work, void *argument)
 {
-    shmemi_sync_barrier(call, SHMEMI_COLL_HEAP);
-    compare_with_neighbour(call);
+    struct shmemi_sync_meeting meeting = {.mine = history, .work = work, .argument = argument};
+    shmemi_sync_barrier_with(call, SHMEMI_COLL_HEAP, &meeting);
+    if (SHMEMI_LIKELY(meeting.compared)) {
+        if (SHMEMI_UNLIKELY(meeting.theirs != history)) shown_differs(call);
+    } else if (shmemi_state.npes > 1) {
+        compare_notes(call, (shmemi_state.my_pe + 1) % shmemi_state.npes);
+    }
 }
 
 /* ---- blocks ---- */
@@ -255,19 +279,32 @@ static SHMEMI_COLD void does_not_fit(const char *call, const struct heap *heap, 
                     heap->gpu ? "POSTERN_CUDA_HEAP" : "SHMEM_SYMMETRIC_SIZE");
 }
 
+struct taking {
+    const struct heap       *heap;
+    struct shmemi_alloc_plan plan;
+};
+
+static void take(void *argument)
+{
+    const struct taking *taking = argument;
+    shmemi_alloc_take(taking->heap->allocator, &taking->plan);
+}
+
 /* The common part: bytes > 0. NULL on every PE where it does not fit, or where some PE cannot have the pages. */
 static void *allocate_in(const struct heap *heap, const char *call, enum heap_call_kind kind, uint64_t first, uint64_t second,
                          size_t bytes, size_t alignment, bool zero)
 {
     require_running(call);
     note_call(kind_in(heap, kind), first, second);
+    struct taking taking = {.heap = heap, .plan = {.offset = SHMEMI_ALLOC_NONE}};
     /* Each heap begins at a multiple of its alignment, so an aligned offset is an aligned address up to that. */
-    size_t offset = alignment <= heap->alignment ? shmemi_alloc_get(heap->allocator, bytes, alignment) : SHMEMI_ALLOC_NONE;
+    if (alignment <= heap->alignment) taking.plan = shmemi_alloc_find(heap->allocator, bytes, alignment);
+    size_t offset = taking.plan.offset;
     if (offset == SHMEMI_ALLOC_NONE) does_not_fit(call, heap, bytes);
     /* It fits on all PEs or on none; but one alone may have no memory for its records, or no pages. */
     if (offset == SHMEMI_ALLOC_NONE || populate(heap, offset, bytes) != 0) tell_failure();
     else if (zero) clear(heap, offset, bytes);
-    barrier_and_compare(call);
+    barrier_and_compare(call, take, &taking);
     if (!somebody_failed()) return block_address(heap, offset);
     if (offset != SHMEMI_ALLOC_NONE) shmemi_alloc_free(heap->allocator, offset);
     return NULL;
@@ -321,7 +358,7 @@ static void *allocate_aligned(const char *call, size_t alignment, size_t size)
         /* All PEs pass the same arguments, so all come here: keep their order of calls. */
         require_running(call);
         note_call(CALL_ALIGN, alignment, size);
-        barrier_and_compare(call);
+        barrier_and_compare(call, NULL, NULL);
         return NULL;
     }
     /* Less than the standard's least alignment is more than was asked for. */
@@ -349,13 +386,24 @@ void *pshmem_calloc(size_t count, size_t size)
 }
 SHMEMI_EXPORT(shmem_calloc)
 
+struct giving {
+    const struct heap *heap;
+    size_t             offset;
+};
+
+static void give(void *argument)
+{
+    const struct giving *giving = argument;
+    shmemi_alloc_free(giving->heap->allocator, giving->offset);
+}
+
 static void release(const char *call, void *ptr)
 {
-    size_t             offset;
-    const struct heap *heap = heap_of(call, ptr, &offset);
-    note_call(kind_in(heap, CALL_FREE), offset, 0);
-    barrier_and_compare(call); /* before the block can be given out again: peers may still use it */
-    shmemi_alloc_free(heap->allocator, offset);
+    struct giving giving;
+    giving.heap = heap_of(call, ptr, &giving.offset);
+    note_call(kind_in(giving.heap, CALL_FREE), giving.offset, 0);
+    /* The barrier comes before the block can be given out again: peers may still use it. Until it is over, only the records say that it is free. */
+    barrier_and_compare(call, give, &giving);
 }
 
 void pshmem_free(void *ptr)
@@ -395,7 +443,7 @@ static void *reallocate(const char *call, void *ptr, size_t size)
     const struct heap *heap      = heap_of(call, ptr, &offset);
     size_t             old_bytes = shmemi_alloc_size(heap->allocator, offset);
     note_call(kind_in(heap, CALL_REALLOC), offset, size);
-    barrier_and_compare(call);
+    barrier_and_compare(call, NULL, NULL);
     size_t result = resize_block(heap, offset, size);
     shmemi_sync_barrier(call, SHMEMI_COLL_HEAP);
 

@@ -49,6 +49,7 @@ struct shmemi_slot {
     struct shmemi_box            oneway[SHMEMI_ONEWAY_BOXES]; /* from whoever sends in this direction */
     struct shmemi_round {
         SHMEMI_LINE _Atomic uint64_t arrived; /* dissemination: written by the member 2^round before */
+        _Atomic uint64_t             note[2]; /* on the same line, so they cost nothing: see shmemi_sync_barrier_with() */
         struct shmemi_box            box[2];
     } round[]; /* shmemi_state.slot_rounds of them: log2 of the number of PEs, and two to fold other numbers to a power of two */
 };

@@ -71,8 +71,21 @@ void shmemi_sync_notify(int pe, size_t offset, uint64_t value)
 
 /* ---- in a slot ---- */
 
-/* Inline: a team on one node has no use for the second place that calls it. */
-SHMEMI_INLINE void disseminate(const char *call, const struct shmemi_team *team, uint64_t epoch)
+/*
+ * The note goes to the line that the notification is about to take anyway, and before it. Two of them, since the member before may be one synchronization ahead
+ * of the one that reads; it is not two ahead before it has heard from that one again.
+ */
+static void show_note(const struct shmemi_team *team, uint64_t epoch, uint64_t note)
+{
+    int                 next = shmemi_team_world_pe(team, (team->me + 1) % team->size);
+    char               *ctrl = (char *)shmemi_state_ctrl((unsigned)shmemi_state.peers[next].local);
+    struct shmemi_slot *slot = (struct shmemi_slot *)(void *)(ctrl + shmemi_state_slot_offset(team->slot));
+    /* Relaxed: the notification that follows releases it. */
+    atomic_store_explicit(&slot->round[0].note[epoch % 2], note, memory_order_relaxed);
+}
+
+/* Inline: each of the places that call it has a use for part of it only. `with` is NULL where nothing goes with the meeting. */
+SHMEMI_INLINE void disseminate(const char *call, const struct shmemi_team *team, uint64_t epoch, struct shmemi_sync_meeting *with)
 {
     size_t              slot_offset = shmemi_state_slot_offset(team->slot);
     struct shmemi_slot *slot        = shmemi_coll_slot(team);
@@ -81,8 +94,12 @@ SHMEMI_INLINE void disseminate(const char *call, const struct shmemi_team *team,
         size_t offset = slot_offset + offsetof(struct shmemi_slot, round) + (size_t)round * sizeof slot->round[0];
         int    to     = (int)(((long)me + distance) % n);
         int    from   = (int)(((long)me - distance + n) % n);
+        if (with && round == 0) show_note(team, epoch, with->mine);
         shmemi_sync_notify(shmemi_team_world_pe(team, to), offset, epoch);
+        if (with && round == 0 && with->work) with->work(with->argument);
         shmemi_sync_wait(call, &slot->round[round].arrived, epoch, shmemi_team_world_pe(team, from));
+        /* Relaxed: the wait has acquired it. */
+        if (with && round == 0) with->theirs = atomic_load_explicit(&slot->round[0].note[epoch % 2], memory_order_relaxed);
     }
 }
 
@@ -90,7 +107,7 @@ SHMEMI_INLINE void disseminate(const char *call, const struct shmemi_team *team,
 static void meet_in_layers(const char *call, struct shmemi_team *team, struct shmemi_hier *hier)
 {
     uint64_t epoch = ++team->epoch;
-    if (shmemi_hier_gather(call, hier)) disseminate(call, &hier->leaders, epoch);
+    if (shmemi_hier_gather(call, hier)) disseminate(call, &hier->leaders, epoch, NULL);
     shmemi_hier_release(call, hier);
     team->oneway_left = SHMEMI_ONEWAY_BOXES;
 }
@@ -235,7 +252,7 @@ void shmemi_sync_team(const char *call, struct shmemi_team *team)
         meet_in_layers(call, team, hier);
         return;
     }
-    disseminate(call, team, ++team->epoch);
+    disseminate(call, team, ++team->epoch, NULL);
     team->oneway_left = SHMEMI_ONEWAY_BOXES;
 }
 
@@ -248,12 +265,15 @@ static void complete_default(void)
 }
 
 /* In checked mode: do all members call the same? */
+static void check_call(const char *call, enum shmemi_coll_kind kind, struct shmemi_team *team)
+{
+    const struct shmemi_coll_call what = {.call = call, .kind = kind};
+    if (SHMEMI_UNLIKELY(shmemi_state.check)) shmemi_coll_check(&what, team);
+}
+
 static void sync_checked(const char *call, enum shmemi_coll_kind kind, struct shmemi_team *team)
 {
-    if (SHMEMI_UNLIKELY(shmemi_state.check)) {
-        const struct shmemi_coll_call what = {.call = call, .kind = kind};
-        shmemi_coll_check(&what, team);
-    }
+    check_call(call, kind, team);
     shmemi_sync_team(call, team);
 }
 
@@ -261,6 +281,22 @@ void shmemi_sync_barrier(const char *call, int kind)
 {
     complete_default();
     sync_checked(call, (enum shmemi_coll_kind)kind, &shmemi_state.world);
+}
+
+void shmemi_sync_barrier_with(const char *call, int kind, struct shmemi_sync_meeting *meeting)
+{
+    struct shmemi_team *team = &shmemi_state.world;
+    complete_default();
+    check_call(call, (enum shmemi_coll_kind)kind, team);
+    /* As in shmemi_sync_team(): the world has a slot and no pSync, and members that map each other are not layered. */
+    meeting->compared = team->size > 1 && team->mapped && !team->central;
+    if (SHMEMI_UNLIKELY(!meeting->compared)) {
+        if (meeting->work) meeting->work(meeting->argument);
+        shmemi_sync_team(call, team);
+        return;
+    }
+    disseminate(call, team, ++team->epoch, meeting);
+    team->oneway_left = SHMEMI_ONEWAY_BOXES;
 }
 
 void pshmem_barrier_all(void)

@@ -20,6 +20,19 @@ void         shmemi_sync_gather(const char *call, struct shmemi_team *team, shme
 /* Quiet on the default context, then all PEs have arrived. In checked mode they compare what they call: kind is one of shmemi_coll_kind. */
 void shmemi_sync_barrier(const char *call, int kind);
 
+/*
+ * The same barrier, at which each PE shows a note to the PE after it. `compared` tells whether notes could travel: they do where all PEs map each
+ * other and nobody meets centrally; else the caller has to look for itself. `theirs` is the note of the PE before, or, where that PE is in another barrier,
+ * some earlier one or 0. work(argument) is done before the return, while this PE would only wait: it may touch nothing that others look at.
+ */
+struct shmemi_sync_meeting {
+    uint64_t          mine, theirs;
+    bool              compared;
+    shmemi_sync_work *work; /* or NULL */
+    void             *argument;
+};
+void shmemi_sync_barrier_with(const char *call, int kind, struct shmemi_sync_meeting *meeting);
+
 /* A store to the 8-byte word at `offset` of a PE's control segment, which has one writer at a time and only grows by 1. */
 void shmemi_sync_notify(int world_pe, size_t offset, uint64_t value);
 
