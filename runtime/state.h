@@ -73,18 +73,20 @@ struct shmemi_heap_call {
  * Each part has lines of its own: the sleep line is read by every writer and must stay in their caches.
  */
 struct shmemi_ctrl {
+    /* Heap calls: two slots, so that the neighbour may be one call ahead while we read. */
+    SHMEMI_LINE struct shmemi_heap_call heap_call[2];
+    _Atomic uint64_t heap_failed[2]; /* sequence of a call for which some PE has no pages; two for the same reason */
+
     /*
      * Sleep. Owner: sets the range, then asleep: one bit for each segment that has watched words, so that bulk puts to the heap of a PE
      * that waits in a barrier need not look further. Writers: read asleep after their store; if their segment's bit is set and
      * their store touches the range, they clear it, increase wake_count and wake. Positions are shmemi_route_position().
+     * Not at the start of the page: a CPU tells loads from earlier stores by the low 12 bits first, and so many a target lies there that the
+     * look would often wait for the store before it.
      */
     SHMEMI_LINE _Atomic uint32_t asleep;     /* SHMEMI_WATCH() of segments */
     _Atomic uint32_t             wake_count; /* futex word */
     _Atomic uint64_t             watch_first, watch_last;
-
-    /* Heap calls: two slots, so that the neighbour may be one call ahead while we read. */
-    SHMEMI_LINE struct shmemi_heap_call heap_call[2];
-    _Atomic uint64_t heap_failed[2]; /* sequence of a call for which some PE has no pages; two for the same reason */
 };
 
 /* A set of PEs. Member i is world PE start + i * stride, or, where a list is given, the PE at that place of the list. */
