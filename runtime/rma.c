@@ -165,11 +165,31 @@ SHMEMI_INLINE void got_data(void)
     atomic_thread_fence(memory_order_acquire);
 }
 
-/* Out of line, so that a small get saves no registers for calls that it does not make. */
-static __attribute__((noinline)) void get_mapped(void *dest, const void *from, size_t bytes)
+/* The sizes are apart from each other, so that none saves registers for calls that it does not make. */
+static __attribute__((noinline)) void get_above_medium(void *dest, const void *from, size_t bytes)
 {
     shmemi_rma_copy(dest, from, bytes, shmemi_rma_large_get);
     got_data();
+}
+
+static __attribute__((noinline)) void get_above_small(void *dest, const void *from, size_t bytes)
+{
+    if (bytes > SHMEMI_RMA_MEDIUM) {
+        get_above_medium(dest, from, bytes);
+    } else {
+        shmemi_rma_copy_medium(dest, from, bytes);
+        got_data();
+    }
+}
+
+SHMEMI_INLINE void get_mapped(void *dest, const void *from, size_t bytes)
+{
+    if (bytes > SHMEMI_RMA_SMALL) {
+        get_above_small(dest, from, bytes);
+    } else {
+        shmemi_rma_copy_small(dest, from, bytes);
+        got_data();
+    }
 }
 
 /* ---- the careful path ---- */
@@ -312,11 +332,53 @@ SHMEMI_INLINE bool world_numbers(shmem_ctx_t ctx)
     return SHMEMI_LIKELY(ctx == SHMEM_CTX_DEFAULT) || (ctx != SHMEM_CTX_INVALID && ctx->world);
 }
 
-/* Out of line, so that a small put saves no registers for calls that it does not make. */
-static __attribute__((noinline)) void put_mapped(struct shmemi_spot to, const void *source, size_t bytes)
+/*
+ * What the plain path hands on of a call goes into six registers, so that it needs no frame: PE, size of an element (at most 32) and when to return
+ * share one. Not a struct, which compilers take apart again.
+ */
+SHMEMI_INLINE uint64_t aim_of(int pe, size_t elem_bytes, enum shmemi_post_wait wait)
+{
+    return (uint32_t)pe | (uint64_t)elem_bytes << 32 | (uint64_t)wait << 48;
+}
+
+SHMEMI_INLINE int aim_pe(uint64_t aim)
+{
+    return (int)(uint32_t)aim;
+}
+
+SHMEMI_INLINE size_t aim_elem_bytes(uint64_t aim)
+{
+    return (aim >> 32) & 0xffff;
+}
+
+SHMEMI_INLINE enum shmemi_post_wait aim_wait(uint64_t aim)
+{
+    return (enum shmemi_post_wait)(aim >> 48);
+}
+
+/* As with get: the sizes are apart from each other. */
+static __attribute__((noinline)) void put_above_medium(struct shmemi_spot to, const void *source, size_t bytes)
 {
     shmemi_rma_copy(to.at, source, bytes, shmemi_rma_large_put);
     shmemi_route_stored(to, bytes);
+}
+
+static __attribute__((noinline)) void put_above_small(struct shmemi_spot to, const void *source, size_t bytes)
+{
+    if (bytes > SHMEMI_RMA_MEDIUM) {
+        put_above_medium(to, source, bytes);
+    } else {
+        shmemi_rma_copy_medium(to.at, source, bytes);
+        shmemi_route_stored(to, bytes);
+    }
+}
+
+static __attribute__((noinline)) void put_elsewhere(const char *call, shmem_ctx_t ctx, void *dest, const void *source,
+                                                    size_t nelems, uint64_t aim)
+{
+    if (shmemi_state.post_small_bytes == 0 || nelems > POSTED_ELEMENTS_MAX || !world_numbers(ctx) ||
+        !shmemi_post_put_small(ctx, dest, source, nelems * aim_elem_bytes(aim), aim_pe(aim)))
+        put_careful(call, ctx, dest, source, nelems, aim_elem_bytes(aim), aim_pe(aim), aim_wait(aim));
 }
 
 SHMEMI_INLINE void put(const char *call, shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, size_t elem_bytes, int pe,
@@ -326,15 +388,20 @@ SHMEMI_INLINE void put(const char *call, shmem_ctx_t ctx, void *dest, const void
     if (SHMEMI_LIKELY(shmemi_route_plain(dest, pe, &to)) && world_numbers(ctx)) {
         size_t bytes = nelems * elem_bytes;
         if (bytes > SHMEMI_RMA_SMALL) {
-            put_mapped(to, source, bytes);
+            put_above_small(to, source, bytes);
         } else {
             shmemi_rma_copy_small(to.at, source, bytes);
             shmemi_route_stored(to, bytes);
         }
-    } else if (shmemi_state.post_small_bytes == 0 || nelems > POSTED_ELEMENTS_MAX || !world_numbers(ctx) ||
-               !shmemi_post_put_small(ctx, dest, source, nelems * elem_bytes, pe)) {
-        put_careful(call, ctx, dest, source, nelems, elem_bytes, pe, wait);
+    } else {
+        put_elsewhere(call, ctx, dest, source, nelems, aim_of(pe, elem_bytes, wait));
     }
+}
+
+static SHMEMI_COLD void get_elsewhere(const char *call, shmem_ctx_t ctx, void *dest, const void *source, size_t nelems,
+                                      uint64_t aim)
+{
+    get_careful(call, ctx, dest, source, nelems, aim_elem_bytes(aim), aim_pe(aim), aim_wait(aim));
 }
 
 SHMEMI_INLINE void get(const char *call, shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, size_t elem_bytes, int pe,
@@ -342,15 +409,9 @@ SHMEMI_INLINE void get(const char *call, shmem_ctx_t ctx, void *dest, const void
 {
     struct shmemi_spot from;
     if (SHMEMI_LIKELY(shmemi_route_plain(source, pe, &from)) && world_numbers(ctx)) {
-        size_t bytes = nelems * elem_bytes;
-        if (bytes > SHMEMI_RMA_SMALL) {
-            get_mapped(dest, from.at, bytes);
-        } else {
-            shmemi_rma_copy_small(dest, from.at, bytes);
-            got_data();
-        }
+        get_mapped(dest, from.at, nelems * elem_bytes);
     } else {
-        get_careful(call, ctx, dest, source, nelems, elem_bytes, pe, wait);
+        get_elsewhere(call, ctx, dest, source, nelems, aim_of(pe, elem_bytes, wait));
     }
 }
 

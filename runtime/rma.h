@@ -59,6 +59,41 @@ SHMEMI_INLINE void shmemi_rma_copy_small(void *to, const void *from, size_t byte
     if (bytes & 1) *d = *s;
 }
 
+/*
+ * 17 to 128 bytes, in at most eight registers: quicker than a call. The pieces overlap. The loads come first, so that dest may be source.
+ */
+enum { SHMEMI_RMA_MEDIUM = 128 };
+SHMEMI_INLINE void shmemi_rma_copy_medium(void *to, const void *from, size_t bytes)
+{
+    typedef struct {
+        uint64_t half[2];
+    } piece;
+    enum { PIECE = sizeof(piece) };
+    char       *d = to, *d_end = d + bytes;
+    const char *s = from, *s_end = s + bytes;
+    piece       first, last, second, next_to_last, middle[4];
+    memcpy(&first, s, PIECE);
+    memcpy(&last, s_end - PIECE, PIECE);
+    if (bytes > 2 * PIECE) {
+        memcpy(&second, s + PIECE, PIECE);
+        memcpy(&next_to_last, s_end - 2 * PIECE, PIECE);
+        if (bytes > 4 * PIECE) {
+            memcpy(middle, s + 2 * PIECE, PIECE);
+            memcpy(middle + 1, s + 3 * PIECE, PIECE);
+            memcpy(middle + 2, s_end - 4 * PIECE, PIECE);
+            memcpy(middle + 3, s_end - 3 * PIECE, PIECE);
+            memcpy(d + 2 * PIECE, middle, PIECE);
+            memcpy(d + 3 * PIECE, middle + 1, PIECE);
+            memcpy(d_end - 4 * PIECE, middle + 2, PIECE);
+            memcpy(d_end - 3 * PIECE, middle + 3, PIECE);
+        }
+        memcpy(d + PIECE, &second, PIECE);
+        memcpy(d_end - 2 * PIECE, &next_to_last, PIECE);
+    }
+    memcpy(d, &first, PIECE);
+    memcpy(d_end - PIECE, &last, PIECE);
+}
+
 /* Any size: small ones inline, so that they cost no call; then memcpy; the largest as chosen for this machine. */
 SHMEMI_INLINE void shmemi_rma_copy(void *to, const void *from, size_t bytes, shmemi_rma_large *copy_large)
 {
