@@ -27,23 +27,58 @@ static SHMEMI_COLD void complete_near(struct shmemi_ctx *ctx)
     for (int i = 0; i < shmemi_state.node.count; i++) shmemi_post_quiet(ctx, shmemi_state.node.pes[i]);
 }
 
-void shmemi_order_fence(struct shmemi_ctx *ctx)
+/* All operations of this job are loads and stores of this CPU: then each of the two is its fence, and nothing else. */
+SHMEMI_INLINE bool only_stores(void)
 {
-    if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet();
+    return SHMEMI_LIKELY(!(shmemi_state.posted | shmemi_state.gpu | shmemi_state.device));
+}
+
+static SHMEMI_COLD void fence_careful(struct shmemi_ctx *ctx)
+{
+    if (shmemi_state.device) shmemi_device_quiet();
     atomic_thread_fence(memory_order_release);
-    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
-    if (SHMEMI_LIKELY(!shmemi_state.posted)) return;
-    if (SHMEMI_UNLIKELY(shmemi_state.job.agent == SHMEMT_AGENT_NIC)) complete_near(ctx);
+    if (shmemi_state.gpu) shmemi_gpu_complete();
+    if (!shmemi_state.posted) return;
+    if (shmemi_state.job.agent == SHMEMT_AGENT_NIC) complete_near(ctx);
     shmemi_post_fence(ctx);
 }
 
 /* What a kernel has asked for is this PE's operation too, and may still lie in the ring when the kernel has ended. */
+static SHMEMI_COLD void quiet_careful(struct shmemi_ctx *ctx)
+{
+    if (shmemi_state.device) shmemi_device_quiet();
+    if (shmemi_state.gpu) shmemi_gpu_complete();
+    if (shmemi_state.posted) shmemi_post_quiet(ctx, SHMEMT_ALL_PES);
+    shmemi_order_full_fence();
+}
+
+/* Both end in the careful call, so that the plain path saves no register: a full fence waits for each store before it. */
+SHMEMI_INLINE void fence(struct shmemi_ctx *ctx)
+{
+    if (!only_stores()) {
+        fence_careful(ctx);
+        return;
+    }
+    atomic_thread_fence(memory_order_release);
+}
+
+SHMEMI_INLINE void quiet(struct shmemi_ctx *ctx)
+{
+    if (!only_stores()) {
+        quiet_careful(ctx);
+        return;
+    }
+    shmemi_order_full_fence();
+}
+
+void shmemi_order_fence(struct shmemi_ctx *ctx)
+{
+    fence(ctx);
+}
+
 void shmemi_order_quiet(struct shmemi_ctx *ctx)
 {
-    if (SHMEMI_UNLIKELY(shmemi_state.device)) shmemi_device_quiet();
-    if (SHMEMI_UNLIKELY(shmemi_state.gpu)) shmemi_gpu_complete();
-    if (SHMEMI_UNLIKELY(shmemi_state.posted)) shmemi_post_quiet(ctx, SHMEMT_ALL_PES);
-    atomic_thread_fence(memory_order_seq_cst);
+    quiet(ctx);
 }
 
 static void quiet_listed(struct shmemi_ctx *ctx, const char *call, const int *target_pes, size_t npes)
@@ -58,30 +93,30 @@ static void quiet_listed(struct shmemi_ctx *ctx, const char *call, const int *ta
         }
         if (shmemi_state.posted) shmemi_post_quiet(ctx, shmemi_team_world_pe(ctx->team, pe));
     }
-    if (npes > 0) atomic_thread_fence(memory_order_seq_cst);
+    if (npes > 0) shmemi_order_full_fence();
 }
 
 void pshmem_fence(void)
 {
-    shmemi_order_fence(&shmemi_state.ctx_default);
+    fence(&shmemi_state.ctx_default);
 }
 SHMEMI_EXPORT(shmem_fence)
 
 void pshmem_ctx_fence(shmem_ctx_t ctx)
 {
-    if (ctx != SHMEM_CTX_INVALID) shmemi_order_fence(shmemi_route_ctx(ctx, "shmem_ctx_fence"));
+    if (ctx != SHMEM_CTX_INVALID) fence(shmemi_route_ctx(ctx, "shmem_ctx_fence"));
 }
 SHMEMI_EXPORT(shmem_ctx_fence)
 
 void pshmem_quiet(void)
 {
-    shmemi_order_quiet(&shmemi_state.ctx_default);
+    quiet(&shmemi_state.ctx_default);
 }
 SHMEMI_EXPORT(shmem_quiet)
 
 void pshmem_ctx_quiet(shmem_ctx_t ctx)
 {
-    if (ctx != SHMEM_CTX_INVALID) shmemi_order_quiet(shmemi_route_ctx(ctx, "shmem_ctx_quiet"));
+    if (ctx != SHMEM_CTX_INVALID) quiet(shmemi_route_ctx(ctx, "shmem_ctx_quiet"));
 }
 SHMEMI_EXPORT(shmem_ctx_quiet)
 

@@ -101,8 +101,9 @@ size_t bench_next_bytes(size_t bytes);
 void       bench_raw_open(size_t bytes);
 void       bench_raw_close(void);
 bool       bench_raw_here(void);
-bench_loop bench_raw_store, bench_raw_load, bench_raw_copy, bench_raw_copy_fence, bench_raw_copy_back, bench_raw_add,
-    bench_raw_swap, bench_raw_add_each, bench_raw_ping_pong, bench_raw_copy_ping_pong, bench_raw_meet, bench_raw_hand_over;
+bench_loop bench_raw_store, bench_raw_load, bench_raw_copy, bench_raw_copy_fence, bench_raw_copy_back, bench_raw_fence,
+    bench_raw_add, bench_raw_swap, bench_raw_add_each, bench_raw_ping_pong, bench_raw_copy_ping_pong, bench_raw_meet,
+    bench_raw_hand_over;
 
 /* ---- the cases ---- */
 

@@ -94,16 +94,16 @@ static void run_latency(const char *memory, char *target)
     size_t most = target == bench.heap ? bench.bytes_max : 8;
     for (size_t bytes = bench.bytes_min; bytes <= most; bytes = bench_next_bytes(bytes)) {
         one.bytes = bytes;
-        one.name = "put + quiet", one.ours = our_put, one.raw = bench_raw_copy_fence, one.raw_name = "best copy, mfence";
+        one.name = "put + quiet", one.ours = our_put, one.raw = bench_raw_copy_fence, one.raw_name = "best copy, full fence";
         bench_measure(&one);
         one.name = "get", one.ours = our_get, one.raw = bench_raw_copy_back, one.raw_name = "best copy";
         bench_measure(&one);
     }
     if (target != bench.heap) return;
-    one.bytes = 0, one.memory = "", one.raw = NULL, one.raw_name = "";
-    one.name = "quiet, nothing pending", one.ours = our_quiet;
+    one.bytes = 0, one.memory = "";
+    one.name = "quiet, nothing pending", one.ours = our_quiet, one.raw = bench_raw_fence, one.raw_name = "full fence";
     bench_measure(&one);
-    one.name = "fence, nothing pending", one.ours = our_fence;
+    one.name = "fence, nothing pending", one.ours = our_fence, one.raw = NULL, one.raw_name = "";
     bench_measure(&one);
     one = (struct bench_case){.group    = BENCH_LATENCY,
                               .memory   = "static",
