@@ -7,68 +7,59 @@ usage: tests/bench/peers.py BUILD [--pes N,N] [--rounds N] [--groups A,B] [--pee
 The same source is built by each library's own compiler. Peers are Open MPI's OpenSHMEM and the one-sided MPI of Open MPI and of MPICH where they are
 installed, and any OpenSHMEM whose prefix is given (PREFIX/bin/oshcc and PREFIX/bin/oshrun). Every round runs each library once for each group and
 number of PEs, in changing order, so that a machine that changes its speed changes it for all. A figure is the median of the rounds, a ratio the median
-of the ratios of one round. What cannot be measured is said, with the reason, and the rest goes on.
+of the ratios of one round (result.py). What cannot be measured is said, with the reason, and the rest goes on.
 """
 import argparse
-import collections
 import csv
 import os
 import pathlib
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.dont_write_bytecode = True
+import result as results
+from result import GROUPS, Key
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "runtime/tools"
-SOURCES = [TOOLS / name for name in ("postern-bench.c", "bench_collective.c", "bench_heap.c", "bench_measure.c", "bench_plot.c", "bench_print.c",
-                                     "bench_pt2pt.c", "bench_raw.c", "bench_ring.c")] + [ROOT / "runtime/base/json.c"]
-PES = (2, 4, 8, 16)
+SOURCES = [*sorted(TOOLS.glob("bench_*.c")), TOOLS / "postern-bench.c", ROOT / "runtime/base/json.c"]
+PES = (2, 4, 8, 16, 32, 64)
 ROUNDS = 5
-GROUPS = ("latency", "bandwidth", "rate", "atomic", "signal", "collective", "heap")
-MANY = ("collective",)  # groups that more than two PEs are measured with
 MPI_GROUPS = ("latency", "bandwidth", "rate", "atomic")
-LIMIT_S = 60  # of one run
+LIMIT_S = 40  # of one run
+NOTHING_TO_MEASURE = "no row fits"  # what postern-bench says where --only leaves nothing of a group
 
-# What identifies a figure within one library.
-Key = collections.namedtuple("Key", "group operation memory bytes pes")
+# With more PEs than the first number: these groups, with options that keep the time of all of it within minutes.
+MANY = ("collective", "signal")
+MANY_SIZES = {4: "8:1M", 8: "8:64K", 16: "8:4K"}
 
 
-class Library:
+def many_options(group, pes):
+    if group == "signal":
+        return ["--only", "round a ring", "--sizes", "8"]
+    return ["--sizes", MANY_SIZES.get(pes, "8")]
+
+
+class Library(results.Figures):
     """A library: how its program is started, its figures so far, and what could not be measured."""
 
-    def __init__(self, name, command, environment=None, groups=GROUPS, pes_max=None):
-        self.name, self.command, self.environment, self.groups, self.pes_max = name, command, environment or {}, groups, pes_max
-        self.figures = {}  # Key -> {round: (median, raw or None)}
-        self.broken = set()  # (group, PEs) that crashed or hung
+    def __init__(self, name, command, environment=lambda pes: {}, groups=GROUPS, pes_max=None):
+        super().__init__(name)
+        self.command, self.environment, self.groups, self.pes_max = command, environment, groups, pes_max
+        self.broken = {}  # group -> least number of PEs at which it crashed or hung
+        self.once = False  # one program measures all groups
         self.notes = []
 
     def note(self, text):
         if text not in self.notes:
             self.notes.append(text)
 
-    def value(self, key):
-        """The median of the rounds in nanoseconds, or None."""
-        values = [median for median, _ in self.figures.get(key, {}).values()]
-        return statistics.median(values) if values else None
-
-    def raw(self, key):
-        values = [raw for _, raw in self.figures.get(key, {}).values() if raw]
-        return statistics.median(values) if values else None
-
-    def ratio_to_raw(self, key):
-        values = [median / raw for median, raw in self.figures.get(key, {}).values() if raw]
-        return statistics.median(values) if values else None
-
-    def ratio_to(self, other, key):
-        """Ours over theirs: the median of the rounds that both have."""
-        mine, theirs = self.figures.get(key, {}), other.figures.get(key, {})
-        ratios = [mine[r][0] / theirs[r][0] for r in mine if r in theirs]
-        return statistics.median(ratios) if ratios else None
+    def can(self, group, pes):
+        return group in self.groups and pes < self.broken.get(group, pes + 1) and pes <= (self.pes_max or pes)
 
 
 # ---- which libraries there are ----
@@ -88,17 +79,27 @@ def is_open_mpi(oshcc):
 
 def compile_with(compiler, program, sources):
     """None, or why not."""
-    made = subprocess.run([compiler, "-O2", "-std=gnu17", "-D_GNU_SOURCE", f"-I{ROOT}", "-o", program, *sources, "-lpthread"], capture_output=True, text=True)
+    made = subprocess.run([compiler, "-O2", "-DNDEBUG", "-std=gnu17", "-D_GNU_SOURCE", f"-I{ROOT}", "-o", program, *sources, "-lpthread"],
+                          capture_output=True, text=True)
     if made.returncode == 0:
         return None
     lines = [line for line in made.stderr.splitlines() if "error" in line] or made.stderr.strip().splitlines() or ["no message"]
     return f"{compiler} cannot compile {pathlib.Path(sources[0]).name}: {lines[0]}"
 
 
-def open_mpi_environment(folder, memory):
+def more_than_cores(pes):
+    return pes > len(os.sched_getaffinity(0))
+
+
+def open_mpi_options(pes):
+    """As it is quickest: a core for each PE; where there are too few, it lets others run while it waits."""
+    return ["--quiet", "--oversubscribe"] if more_than_cores(pes) else ["--quiet", "--bind-to", "core"]
+
+
+def open_mpi_environment(folder, memory, **more):
     """Its files go to our folders, which are removed, because a program that crashes leaves them."""
     return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(folder),
-            "OMPI_MCA_btl_vader_backing_directory": str(memory), "UCX_POSIX_DIR": str(memory)}
+            "OMPI_MCA_btl_vader_backing_directory": str(memory), "UCX_POSIX_DIR": str(memory), **more}
 
 
 def open_mpi(given, folder, memory):
@@ -112,10 +113,11 @@ def open_mpi(given, folder, memory):
         return None, f"Open MPI: {why}"
     oshrun = pathlib.Path(oshcc).parent / "oshrun"
     # As Debian packages it, its one-sided component crashes at the end of each program.
-    library = Library("Open MPI", lambda pes: [oshrun, "--oversubscribe", "--quiet", "-n", str(pes), program],
-                      {"OMPI_MCA_osc": "^rdma", **open_mpi_environment(folder, memory)})
-    library.note("Open MPI's OpenSHMEM runs with OMPI_MCA_osc=^rdma: as packaged in Debian 12 it crashes at the end of each program otherwise. It has API 1.4: "
-                 "its put_signal is put, fence, p, and its collectives are those of active sets.")
+    environment = open_mpi_environment(folder, memory, OMPI_MCA_osc="^rdma", UCX_TLS="posix,self", OMPI_MCA_pml="ob1")
+    library = Library("Open MPI", lambda pes: [oshrun, *open_mpi_options(pes), "-n", str(pes), program], lambda pes: environment)
+    library.note("Open MPI's OpenSHMEM runs with OMPI_MCA_osc=^rdma: as packaged in Debian 12 it crashes at the end of each program otherwise. "
+                 "UCX_TLS=posix,self, OMPI_MCA_pml=ob1 and --bind-to core make it quickest. It has API 1.4: its put_signal is put, fence, p, and its collectives are those of "
+                 "active sets.")
     return library, None
 
 
@@ -127,19 +129,20 @@ def one_sided_mpi(flavour, title, folder, memory):
     why = compile_with(compiler, program, [ROOT / "tests/bench/mpi_rma.c"])
     if why:
         return None, f"{title}: {why}"
-    options = ["--oversubscribe", "--quiet"] if flavour == "openmpi" else []
-    environment = {"OMPI_MCA_osc": "sm", **open_mpi_environment(folder, memory)} if flavour == "openmpi" else {}
-    library = Library(title, lambda pes: [launcher, *options, "-n", str(pes), program], environment, MPI_GROUPS, 2)
-    library.once = True  # one program measures all its groups
+    is_open = flavour == "openmpi"
+    environment = open_mpi_environment(folder, memory, OMPI_MCA_osc="sm") if is_open else {}
+    library = Library(title, lambda pes: [launcher, *(open_mpi_options(pes) if is_open else []), "-n", str(pes), program], lambda pes: environment,
+                      MPI_GROUPS, 2)
+    library.once = True
     return library, None
 
 
 def given_peer(text, folder):
     name, _, prefix = text.partition("=")
-    prefix = pathlib.Path(prefix)
-    if not prefix.name or not (prefix / "bin/oshcc").exists():
+    prefix = pathlib.Path(prefix).absolute()
+    if not (prefix / "bin/oshcc").exists():
         return None, f"{name}: there is no oshcc in {prefix}/bin"
-    program = folder / f"bench-{name}"
+    program = folder / f"bench-{name.replace('/', '-')}"
     why = compile_with(prefix / "bin/oshcc", program, SOURCES)
     if why:
         return None, f"{name}: {why}"
@@ -190,182 +193,86 @@ def read_rows(path):
 
 
 def measure(library, group, pes, number, options, folder):
-    """One run of one group. Where it breaks, the rows before that count, and it is not run again."""
-    if group not in library.groups or (group, pes) in library.broken or (library.pes_max and pes > library.pes_max):
+    """One run of one group. Where it breaks, the rows before that count, and it is not run again, nor with more PEs."""
+    if not library.can(group, pes) or (library.once and group != next(g for g in options.groups if g in library.groups)):
         return
-    if getattr(library, "once", False):
-        if group != next((g for g in options.groups if g in library.groups), None):
-            return
-        words = []
-    else:
-        words = [group]
     path = folder / "rows.csv"
     path.unlink(missing_ok=True)
-    trouble = start([*library.command(pes), *words, "--csv", path, *options.arguments], library.environment, options.limit)
+    words = [] if library.once else [group]
+    few = many_options(group, pes) if pes != options.pes[0] else []
+    trouble = start([*library.command(pes), *words, "--csv", path, *few, *options.arguments], library.environment(pes), options.limit)
     rows = read_rows(path)
     for row in rows:
         key = Key(row["group"], row["operation"], row["memory"], int(row["bytes"]), int(row["pes"]))
-        library.figures.setdefault(key, {})[number] = (float(row["median_ns"]), float(row["raw_ns"]) if row["raw_ns"] else None)
-    if trouble:
+        library.add(key, number, float(row["median_ns"]), float(row["raw_ns"]) if row["raw_ns"] else None)
+    if trouble and (rows or NOTHING_TO_MEASURE not in trouble):
         last = f"after {rows[-1]['operation']} of {rows[-1]['bytes']} bytes" if rows else "before its first row"
         library.note(f"skipped: {library.name}, {group}, {pes} PEs, {last}: {trouble}.")
-        library.broken.add((group, pes))
-
-
-
+        library.broken[group] = pes
 
 
 # ---- all of it ----
 
 
-class Result:
-    """What one comparison has found."""
+def find_libraries(build, options, folder, memory):
+    """Those that can be measured, ours first, and why the others cannot."""
+    libraries, missing = [ours(build)], []
+    found = [lambda: open_mpi(options.oshcc, folder, memory), lambda: one_sided_mpi("openmpi", "Open MPI, MPI_Put", folder, memory),
+             lambda: one_sided_mpi("mpich", "MPICH, MPI_Put", folder, memory)] if options.peers else []
+    for find in found + [lambda text=text: given_peer(text, folder) for text in options.peer]:
+        library, why = find()
+        if any(text in (library.name if library else why) for text in options.without):
+            continue
+        if library:
+            libraries.append(library)
+        else:
+            missing.append(f"skipped: {why}.")
+    return libraries, missing
 
-    def __init__(self, libraries, notes, options):
-        self.libraries, self.general_notes, self.rounds = libraries, notes, options.rounds
-        self.ours, self.peers = libraries[0], libraries[1:]
 
-    def notes(self):
-        return self.general_notes + [note for library in self.libraries for note in library.notes]
+def turns(libraries, options):
+    """Each (round, group, PEs, library) in the order of running: every second round the other way round."""
+    return [(number, group, pes, library) for number in range(options.rounds) for pes in options.pes for group in options.groups
+            if pes == options.pes[0] or group in MANY
+            for library in (libraries if number % 2 == 0 else libraries[::-1])]
 
-    def keys(self):
-        """In the order in which ours measured them, few PEs first."""
-        order = {key: i for i, key in enumerate(self.ours.figures)}
-        return sorted(self.ours.figures, key=lambda k: (GROUPS.index(k.group), k.pes, order[k]))
 
-    def best_peer(self, key):
-        """The peer that is quickest, and ours over it; or None."""
-        found = [(peer.value(key), peer) for peer in self.peers if peer.value(key) is not None]
-        if not found:
-            return None
-        peer = min(found, key=lambda pair: pair[0])[1]
-        ratio = self.ours.ratio_to(peer, key)
-        return (peer, ratio) if ratio is not None else None
+def progress(text):
+    """On a terminal, one line that is written over."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def compare(build, options):
-    notes = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what we made is removed
     in_memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(prefix="postern-bench-") as name, \
             tempfile.TemporaryDirectory(prefix="postern-bench-", dir=in_memory) as memory:
         folder = pathlib.Path(name)
-        libraries = [ours(build)]
-        found = [open_mpi(options.oshcc, folder, memory), one_sided_mpi("openmpi", "Open MPI, MPI_Put", folder, memory),
-                 one_sided_mpi("mpich", "MPICH, MPI_Put", folder, memory)] if options.peers else []
-        for library, why in found + [given_peer(text, folder) for text in options.peer]:
-            if any(text in (library.name if library else why) for text in options.without):
-                continue
-            if library:
-                libraries.append(library)
-            else:
-                notes.append(f"skipped: {why}.")
-        for number in range(options.rounds):
-            for pes in options.pes:
-                for group in options.groups:
-                    if pes != options.pes[0] and group not in MANY:
-                        continue
-                    for library in libraries if number % 2 == 0 else libraries[::-1]:
-                        if sys.stderr.isatty():
-                            print(f"\r\033[Kround {number + 1} of {options.rounds}, {group}, {pes} PEs, {library.name}", end="", file=sys.stderr)
-                        measure(library, group, pes, number, options, folder)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
-    return Result(libraries, notes, options)
+        progress("building the program for each library")
+        libraries, missing = find_libraries(build, options, folder, memory)
+        plan = turns(libraries, options)
+        for i, (number, group, pes, library) in enumerate(plan):
+            progress(f"{i * 100 // len(plan)} %, round {number + 1} of {options.rounds}: {group}, {pes} PEs, {library.name}")
+            measure(library, group, pes, number, options, folder)
+    progress("")
+    return results.Result(libraries, missing + [note for library in libraries for note in library.notes])
 
 
-# ---- what is printed ----
-
-
-def time_text(ns):
-    if ns is None:
-        return ""
-    for unit, size in (("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:.2f} {unit}"
-    return f"{ns:.1f} ns"
-
-
-def value_text(key, ns):
-    if ns is None:
-        return ""
-    if key.group == "bandwidth":
-        return f"{key.bytes / ns:.2f} GB/s"
-    if key.group == "rate":
-        return f"{1e3 / ns:.1f} M/s"
-    return time_text(ns)
-
-
-def bytes_text(count):
-    if count == 0:
-        return ""
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count % size == 0:
-            return f"{count // size} {unit}"
-    return f"{count} B"
-
-
-def ratio_text(ratio):
-    return "" if ratio is None else f"**{ratio:.2f}**" if ratio > 1 else f"{ratio:.2f}"
-
-
-def heads(result):
-    return ("operation", "where", "bytes", "PEs", "raw", "ours", "ours / raw", *[peer.name for peer in result.peers], "ours / best peer")
-
-
-def table_rows(result):
-    for key in result.keys():
-        best, to_raw = result.best_peer(key), result.ours.ratio_to_raw(key)
-        yield (key.operation, key.memory, bytes_text(key.bytes), str(key.pes), value_text(key, result.ours.raw(key)),
-               value_text(key, result.ours.value(key)), f"{to_raw:.2f}" if to_raw else "",
-               *[value_text(key, peer.value(key)) for peer in result.peers], ratio_text(best[1]) if best else "")
-
-
-def judge(result):
-    """How many rows have a peer, and in words those in which a peer is quicker."""
-    count, lost = 0, []
-    for key in result.keys():
-        best = result.best_peer(key)
-        count += best is not None
-        if best and best[1] > 1:
-            lost.append(f"{key.operation}, {bytes_text(key.bytes)}, {key.pes} PEs: {best[1]:.2f} x {best[0].name}")
-    return count, lost
-
-
-def verdict(result):
-    count, lost = judge(result)
-    if count == 0:
-        return "No other library was measured."
-    return f"{count - len(lost)} of {count} rows with a peer are won." + (f" Lost: {'; '.join(lost)}." if lost else "")
-
-
-def plain(titles, rows):
-    """For a terminal."""
-    rows = [tuple(titles), *rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(titles))]
-    return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
-
-
-def write_csv(result, path):
-    """One row for each library and figure."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(("library", *Key._fields, "median_ns", "raw_ns"))
-        for library in result.libraries:
-            for key in library.figures:
-                raw = library.raw(key)
-                out.writerow((library.name, *key, f"{library.value(key):.3f}", f"{raw:.3f}" if raw else ""))
+# ---- options ----
 
 
 def add_options(parser):
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="default %(default)s")
-    parser.add_argument("--pes", default=",".join(map(str, PES)), help="numbers of PEs; the first measures all groups, the others collectives (default %(default)s)")
-    parser.add_argument("--groups", default=",".join(GROUPS), help="groups of postern-bench, with commas between")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX", help="one more OpenSHMEM: its oshcc and oshrun are in PREFIX/bin")
-    parser.add_argument("--oshcc", help="Open MPI's oshcc (default: the one that is installed)")
-    parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds after which a run counts as hanging (default %(default)s)")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX", help="beside one more OpenSHMEM: its oshcc and oshrun are in PREFIX/bin")
     parser.add_argument("--without", default=[], action="append", metavar="TEXT", help="leave out libraries whose name contains TEXT")
-    parser.epilog = "After -- come options of postern-bench itself, such as --samples 21."
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each library has its turn (default %(default)s)")
+    parser.add_argument("--pes", default=",".join(map(str, PES)), metavar="N,N",
+                        help="numbers of PEs; the first measures all groups, the others collectives and signals (default %(default)s)")
+    parser.add_argument("--groups", default=",".join(GROUPS), metavar="A,B", help="groups of postern-bench (default all: %(default)s)")
+    parser.add_argument("--oshcc", help="Open MPI's oshcc (default: the one that is installed)")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="S", help="seconds after which a run counts as hanging (default %(default)s)")
+    parser.epilog = "After -- come options of postern-bench itself, such as --samples 21 (see postern-bench --help)."
+    parser.usage = "%(prog)s [options] [-- OPTIONS OF postern-bench]"
 
 
 def parse_options(parser):
@@ -374,29 +281,44 @@ def parse_options(parser):
     cut = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:cut])
     options.arguments = words[cut + 1:]
-    options.pes = [int(word) for word in str(options.pes).split(",")]
+    try:
+        options.pes = [int(word) for word in options.pes.split(",")]
+    except ValueError:
+        parser.error(f"--pes wants numbers with commas between, such as 2,4,8, and not {options.pes}")
     options.groups = options.groups.split(",")
+    wrong = [group for group in options.groups if group not in GROUPS]
+    if wrong:
+        parser.error(f"unknown group: {wrong[0]} (there are {', '.join(GROUPS)})")
+    if options.rounds < 1 or min(options.pes) < 1:
+        parser.error("--rounds and --pes want numbers from 1 on")
+    bad = [text for text in options.peer if not all(text.partition("=")[::2])]
+    if bad:
+        parser.error(f"--peer wants NAME=PREFIX, such as sandia=/opt/sos, and not {bad[0]}")
     return options
 
 
 def main():
-    parser = argparse.ArgumentParser(description="postern-bench, ours and others side by side.")
+    parser = argparse.ArgumentParser(description="postern-bench, ours and others side by side.", formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="a build folder, such as build/release")
     parser.add_argument("--csv", type=pathlib.Path, help="write all figures there")
     add_options(parser)
+    parser.usage = "%(prog)s BUILD [options] [-- OPTIONS OF postern-bench]"
     options = parse_options(parser)
     options.peers = True
-    result = compare(options.build.resolve(), options)
-    for note in result.notes():
+    found = compare(options.build.resolve(), options)
+    for note in found.notes:
         print(note)
-    print("\n".join(plain(heads(result), table_rows(result))))
-    print(f"\n{verdict(result)}")
+    print("\n".join(results.plain(results.heads(found), results.table_rows(found))))
+    print(f"\n{results.summary(found)}")
     if options.csv:
-        write_csv(result, options.csv)
+        results.write_csv(found, options.csv)
         print(f"bench: wrote {options.csv}")
-    if not result.ours.figures:
+    if not found.ours.figures:
         sys.exit("bench: ours could not be measured")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nbench: interrupted")
