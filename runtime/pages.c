@@ -57,8 +57,11 @@ enum {
     HEAP_SHRINK_UNIT     = 2 * MIB,
     TMPFS_HEAP_BYTES_MIN = 16 * MIB, /* below, the 3.5 ms for the child are not earned back */
     POPULATE_CHUNK_BYTES = 32 * MIB,
-    POPULATE_CHECK_BYTES = 8 * MIB, /* after each of these the limits are looked at (0.2 ms), and this much must be left over */
-    REASON_MAX           = 96,
+    POPULATE_CHECK_MIN   = 8 * MIB, /* after so much the limits are looked at (0.2 ms), and so much must be left over */
+    POPULATE_CHECK_MAX   = 256 * MIB,
+    POPULATE_CHECK_PART =
+        256, /* in between: one part in so many of what was left, so that the PEs of a node together stay below it */
+    REASON_MAX = 96,
 };
 
 static size_t small_page_bytes(void)
@@ -406,59 +409,86 @@ static bool is_hugetlb(const void *address)
     return result;
 }
 
-/* May missing_bytes be populated? Small amounts are counted until they are worth a look. */
+/* May missing_bytes be populated? Amounts are counted until they are worth a look, the more often the less was left at the last one. */
 static bool may_populate(const void *address, size_t missing)
 {
-    static _Atomic size_t uncounted;
-    /* Relaxed: an amount that is checked twice or once late does no harm. */
-    size_t sum = atomic_fetch_add_explicit(&uncounted, missing, memory_order_relaxed) + missing;
-    if (sum < POPULATE_CHECK_BYTES) return true;
-    atomic_store_explicit(&uncounted, 0, memory_order_relaxed);
-    return !shmemi_pages_room_is_short(missing + POPULATE_CHECK_BYTES) || is_hugetlb(address);
+    static size_t uncounted, step = POPULATE_CHECK_MIN;
+    uncounted += missing;
+    if (uncounted < step) return true;
+    uncounted     = 0;
+    uint64_t left = shmemi_pages_room_left();
+    uint64_t part = left / POPULATE_CHECK_PART;
+    step          = part < POPULATE_CHECK_MIN ? POPULATE_CHECK_MIN : part > POPULATE_CHECK_MAX ? POPULATE_CHECK_MAX : (size_t)part;
+    return left >= missing + POPULATE_CHECK_MIN || is_hugetlb(address);
 }
 
 /*
- * Pages that were populated lately, by number: programs free and allocate the same small blocks again and again, and asking the kernel each time costs more
- * than all the rest of the call. A page stays: nobody gives heap pages back before the end, and one that was swapped out comes back by itself.
+ * Pages that this process has populated: programs free and allocate the same blocks again and again, and asking the kernel each time costs more than
+ * all the rest of the call. A page stays: nobody gives heap pages back before the end, and one that was swapped out comes back by itself. An entry
+ * stands for 64 pages, a bit for each, and takes the place of another that lies a multiple of 1 GiB (with pages of 4 KiB) away: that costs a look.
  */
-enum { KNOWN_PAGES = 1024, KNOWN_PAGES_ASKED = 16 };
-static _Atomic uintptr_t known[KNOWN_PAGES];
+enum { RUN_PAGES = 64, KNOWN_RUNS = 4096 };
+static struct known_run {
+    uintptr_t number; /* of its first page / RUN_PAGES */
+    uint64_t  pages;
+} known[KNOWN_RUNS];
+static bool      anything_known;           /* else the table is not even touched */
+static uintptr_t lately_first, lately_end; /* the last range that was found in the table: a large one has many entries */
 
 void shmemi_pages_forget(void)
 {
-    for (size_t i = 0; i < KNOWN_PAGES; i++) atomic_store_explicit(&known[i], 0, memory_order_relaxed);
+    if (anything_known) memset(known, 0, sizeof known);
+    anything_known = false;
+    lately_first = lately_end = 0;
 }
 
-/* Relaxed, here and below: an entry speaks for itself, and a lost one costs a look. */
-static bool all_known(uintptr_t first, size_t pages)
+/* Of the run: those of the pages first ... end - 1 that are in it. */
+static uint64_t pages_of_run(uintptr_t run, uintptr_t first, uintptr_t end)
 {
-    if (pages > KNOWN_PAGES_ASKED) return false;
-    for (size_t i = 0; i < pages; i++)
-        if (atomic_load_explicit(&known[(first + i) % KNOWN_PAGES], memory_order_relaxed) != first + i) return false;
+    uintptr_t begin = run * RUN_PAGES;
+    uint64_t  mask  = ~UINT64_C(0);
+    if (first > begin) mask &= ~UINT64_C(0) << (first - begin);
+    if (end < begin + RUN_PAGES) mask &= ~(~UINT64_C(0) << (end - begin));
+    return mask;
+}
+
+static bool all_known(uintptr_t first, uintptr_t end)
+{
+    if (lately_first <= first && end <= lately_end) return true;
+    if (end - first > (uintptr_t)KNOWN_RUNS * RUN_PAGES) return false;
+    for (uintptr_t run = first / RUN_PAGES; run * RUN_PAGES < end; run++) {
+        const struct known_run *entry = &known[run % KNOWN_RUNS];
+        uint64_t                pages = pages_of_run(run, first, end);
+        if (entry->number != run || (entry->pages & pages) != pages) return false;
+    }
+    lately_first = first;
+    lately_end   = end;
     return true;
 }
 
-static void make_known(uintptr_t first, size_t pages)
+static void make_known(uintptr_t first, uintptr_t end)
 {
-    for (size_t i = 0; i < pages && i < KNOWN_PAGES; i++)
-        atomic_store_explicit(&known[(first + i) % KNOWN_PAGES], first + i, memory_order_relaxed);
+    anything_known = true;
+    for (uintptr_t run = first / RUN_PAGES; run * RUN_PAGES < end; run++) {
+        struct known_run *entry = &known[run % KNOWN_RUNS];
+        if (entry->number != run) *entry = (struct known_run){.number = run};
+        entry->pages |= pages_of_run(run, first, end);
+    }
 }
 
-int shmemi_pages_populate(void *address, size_t bytes)
+/* The part of a range that is populated by one call. */
+static size_t chunk_bytes(const char *at, const char *end)
 {
-    size_t page_bytes = small_page_bytes();
-    char  *begin      = (char *)((uintptr_t)address & ~(uintptr_t)(page_bytes - 1));
-    char  *end        = begin + shmemi_round_up((size_t)((char *)address + bytes - begin), page_bytes);
-    size_t missing = 0, pages = (size_t)(end - begin) / page_bytes;
-    if (all_known((uintptr_t)begin / page_bytes, pages)) return 0;
-    for (char *at = begin; at < end; at += POPULATE_CHUNK_BYTES) {
-        size_t chunk = (size_t)(end - at) < POPULATE_CHUNK_BYTES ? (size_t)(end - at) : POPULATE_CHUNK_BYTES;
-        missing += missing_bytes(at, chunk, page_bytes);
-    }
-    /* Other PEs populate at the same time, so look again before each chunk. */
+    return (size_t)(end - at) < POPULATE_CHUNK_BYTES ? (size_t)(end - at) : POPULATE_CHUNK_BYTES;
+}
+
+/* Whole pages; missing: how many bytes of them are not in memory yet. */
+static int populate_missing(char *begin, char *end, size_t page_bytes, size_t missing)
+{
     for (char *at = begin; at < end && missing > 0; at += POPULATE_CHUNK_BYTES) {
-        size_t chunk        = (size_t)(end - at) < POPULATE_CHUNK_BYTES ? (size_t)(end - at) : POPULATE_CHUNK_BYTES;
-        size_t missing_here = missing_bytes(at, chunk, page_bytes);
+        size_t chunk = chunk_bytes(at, end);
+        /* Other PEs populate at the same time, so look again before each chunk; a range of one was looked at just now. */
+        size_t missing_here = chunk == (size_t)(end - begin) ? missing : missing_bytes(at, chunk, page_bytes);
         if (missing_here == 0) continue;
         if (!may_populate(at, missing)) return -ENOMEM;
         if (chunk >= HEAP_SHRINK_UNIT)
@@ -467,7 +497,20 @@ int shmemi_pages_populate(void *address, size_t bytes)
         if (err) return err;
         missing -= missing_here < missing ? missing_here : missing;
     }
-    make_known((uintptr_t)begin / page_bytes, pages);
+    return 0;
+}
+
+int shmemi_pages_populate(void *address, size_t bytes)
+{
+    size_t    page_bytes = small_page_bytes(), missing = 0;
+    char     *begin      = (char *)((uintptr_t)address & ~(uintptr_t)(page_bytes - 1));
+    char     *end        = begin + shmemi_round_up((size_t)((char *)address + bytes - begin), page_bytes);
+    uintptr_t first_page = (uintptr_t)begin / page_bytes, end_page = (uintptr_t)end / page_bytes;
+    if (all_known(first_page, end_page)) return 0;
+    for (char *at = begin; at < end; at += POPULATE_CHUNK_BYTES) missing += missing_bytes(at, chunk_bytes(at, end), page_bytes);
+    int err = populate_missing(begin, end, page_bytes, missing);
+    if (err) return err;
+    make_known(first_page, end_page);
     return 0;
 }
 

@@ -7,7 +7,6 @@
 #ifndef SHMEMI_PAGES_H
 #define SHMEMI_PAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +28,7 @@ int shmemi_pages_create(int mode, size_t heap_bytes, size_t total_bytes, struct 
 
 /*
  * Populate [address, address + bytes) of a mapping of that file for writing, by its owner (NUMA first touch). 0, or -ENOMEM where the
- * machine cannot give the pages: never SIGBUS. Cheap where already populated.
+ * machine cannot give the pages: never SIGBUS. Cheap where already populated: no system call, for what this process has populated. One thread at a time.
  */
 int shmemi_pages_populate(void *address, size_t bytes);
 
@@ -45,10 +44,10 @@ struct shmemi_pages_room {
 int shmemi_pages_room(const char *root, struct shmemi_pages_room *room_out);
 
 /*
- * Would populating this much more end in the OOM killer? The kernel has no call that says ENOMEM in time: a charge beyond a cgroup's
+ * How much more can be populated before the OOM killer comes? The kernel has no call that says ENOMEM in time: a charge beyond a cgroup's
  * limit and an allocation beyond the machine's memory kill a process first. shmemi_pages_populate() asks this.
  */
-bool shmemi_pages_room_is_short(size_t bytes);
+uint64_t shmemi_pages_room_left(void);
 
 /*
  * The heap size to use per PE: the one asked for, or by default (SIZE_MAX) 256 MiB, less where pes * (heap + other) would not fit.

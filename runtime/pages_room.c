@@ -240,11 +240,13 @@ int shmemi_pages_room(const char *root, struct shmemi_pages_room *room_out)
     return 0;
 }
 
-bool shmemi_pages_room_is_short(size_t bytes)
+uint64_t shmemi_pages_room_left(void)
 {
     struct shmemi_pages_room machine = {.bytes = UINT64_MAX}, groups = machine;
     struct meminfo           info = read_meminfo("");
+    uint64_t                 swap = bytes_of_kib(info.swap_free);
     room_of_memory(&info, &machine);
     room_of_groups("", &groups);
-    return groups.bytes < bytes || less(bytes, bytes_of_kib(info.swap_free)) > machine.bytes;
+    uint64_t most = machine.bytes > UINT64_MAX - swap ? UINT64_MAX : machine.bytes + swap;
+    return groups.bytes < most ? groups.bytes : most;
 }

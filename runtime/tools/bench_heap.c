@@ -31,6 +31,12 @@ static void two_barriers(const struct bench_case *what, size_t times)
 
 enum { TOUCH_BYTES = 8 << 20, TOUCH_PAGES = TOUCH_BYTES / BENCH_PAGE, TOUCH_ROUNDS = 15 };
 
+static char *map_private(size_t bytes)
+{
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 static double touch_ns(char *memory)
 {
     double start = bench_now_ns();
@@ -38,7 +44,34 @@ static double touch_ns(char *memory)
     return (bench_now_ns() - start) / TOUCH_PAGES;
 }
 
-/* From the allocation to the last first store; memory that was used before does not count, so blocks are kept until the end. */
+/* How often both sides can have a block and keep it, in half of what is free: the same on all PEs. */
+static int touch_rounds(void)
+{
+    double free_bytes = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double fit        = free_bytes / 2 / ((double)bench.npes * 2 * TOUCH_BYTES);
+    fit               = -bench_largest(-fit);
+    return fit < TOUCH_ROUNDS ? (int)fit : TOUCH_ROUNDS;
+}
+
+/*
+ * A virtual machine gets memory from its host when it touches that for the first time, which takes many times what the kernel needs for a page, and whom
+ * it befalls is chance: small pages mostly come from memory that a process has just given back, huge ones from where nobody has been. So as much
+ * as both sides will use is touched and given back before.
+ */
+static void warm_machine(int rounds)
+{
+    size_t bytes  = (size_t)rounds * 2 * TOUCH_BYTES;
+    char  *memory = map_private(bytes);
+    if (memory) {
+        madvise(memory, bytes, MADV_HUGEPAGE); /* given back in one piece, it serves either size of pages */
+        for (size_t i = 0; i < bytes; i += BENCH_PAGE) ((volatile char *)memory)[i] = 1;
+    }
+    shmem_barrier_all(); /* nobody may give back what another then touches once more */
+    if (memory) munmap(memory, bytes);
+    shmem_barrier_all();
+}
+
+/* From the allocation to the last first store; memory that was used before does not count, so the blocks of both sides are kept until the end. */
 static void run_first_touch(void)
 {
     struct bench_case what = {.group  = BENCH_HEAP,
@@ -48,25 +81,27 @@ static void run_first_touch(void)
                               .by     = BENCH_BY_EACH,
                               .calls  = 1};
     static double     ours[TOUCH_ROUNDS], plain[TOUCH_ROUNDS];
-    static char      *blocks[TOUCH_ROUNDS];
+    static char      *blocks[TOUCH_ROUNDS], *raw[TOUCH_ROUNDS];
     int               count = 0;
     if (!bench_wanted(&what)) return;
     what.raw_name = "anonymous memory";
     if (bench.me == 0) bench_progress(what.name, what.bytes);
-    for (; count < TOUCH_ROUNDS; count++) {
+    int rounds = touch_rounds();
+    if (rounds > 0) warm_machine(rounds);
+    for (; count < rounds; count++) {
         double start  = bench_now_ns();
         blocks[count] = shmem_malloc(TOUCH_BYTES);
         double spent  = bench_now_ns() - start;
         if (!blocks[count]) break;
-        ours[count] = bench_largest(touch_ns(blocks[count]) + spent / TOUCH_PAGES);
-        char *raw   = mmap(NULL, TOUCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (raw == MAP_FAILED) break;
-        plain[count] = bench_largest(touch_ns(raw));
-        munmap(raw, TOUCH_BYTES);
+        ours[count]  = bench_largest(touch_ns(blocks[count]) + spent / TOUCH_PAGES);
+        raw[count]   = map_private(TOUCH_BYTES);
+        plain[count] = bench_largest(raw[count] ? touch_ns(raw[count]) : 0);
     }
     if (count > 0) bench_note(&what, ours, plain, count);
-    for (int i = 0; i < TOUCH_ROUNDS; i++)
+    for (int i = 0; i < TOUCH_ROUNDS; i++) {
         if (blocks[i]) shmem_free(blocks[i]);
+        if (raw[i]) munmap(raw[i], TOUCH_BYTES);
+    }
 }
 
 void bench_run_heap(void)
