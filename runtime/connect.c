@@ -109,9 +109,10 @@ static bool has_far_pes(void)
 static const char *module_path(char *buffer, size_t buffer_bytes)
 {
     char        folder[PATH_MAX];
-    const char *own    = shmemi_module_folder(folder, sizeof folder);
     const char *theirs = shmemi_options.transport_path;
-    if (!own || (!has_far_pes() && !shmemi_options.transports)) return theirs;
+    if (!has_far_pes() && !shmemi_options.transports) return theirs;
+    const char *own = shmemi_module_folder(folder, sizeof folder);
+    if (!own) return theirs;
     snprintf(buffer, buffer_bytes, "%s%s%s", theirs ? theirs : "", theirs ? ":" : "", own);
     return buffer;
 }
@@ -310,7 +311,7 @@ static struct shmemt_region own_region(int segment)
                                       .base      = (void *)state->all_heap_base,
                                       .bytes     = state->all_heap_bytes,
                                       .fd        = state->node.heap_fd,
-                                      .fd_offset = local * state->node.heap_file_stride};
+                                      .fd_offset = local * state->heap_stride};
     case SHMEMT_SEGMENT_DATA:
         return (struct shmemt_region){.segment   = segment,
                                       .base      = state->data_map + local * state->data_stride,

@@ -36,6 +36,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { CARD_MAGIC = 0x504f5354, CARD_VERSION = 3 };
+enum { CARD_MAGIC = 0x504f5354, CARD_VERSION = 4 };
+enum { TRIM_PES = 16 };                        /* from here on the cards are worth a call */
 #define HEAP_BYTES_DEFAULT ((size_t)256 << 20) /* for the choice of pages; pages.c decides the size */
 enum { SPIN_NS = 50000, YIELD_CROWDED_NS = 100000, SLEEP_NS = 1000000, SLEEP_POSTED_NS = 100000 };
 
@@ -91,45 +93,76 @@ static bool checks_calls(void)
     return shmemi_options.check == SHMEMI_ON_AUTO ? SHMEMI_CHECK_DEFAULT : shmemi_options.check == SHMEMI_ON_YES;
 }
 
+static bool is_limited(__rlimit_resource_t what)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    return getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/*
+ * What the machine and the control groups allow. That is a dozen files of the kernel, so of the PEs of a machine one reads them for all that
+ * are in the same groups, most often; who has limits of its own reads too. The launcher's word on who is first is only a hint:
+ * complete_cards() sees who was not spoken for.
+ */
+static void look_at_machine(struct shmemi_card *card)
+{
+    struct shmemi_pages_room room = {.bytes = 0};
+    if (shmemi_pages_room("", &room) != 0) room.bytes = UINT64_MAX;
+    int quota         = shmemi_host_quota_cores("");
+    card->looked      = true;
+    card->room_bytes  = room.bytes;
+    card->quota_cores = quota == INT_MAX ? UINT32_MAX : (uint32_t)quota;
+    snprintf(card->room_limit, sizeof card->room_limit, "%s", room.limit);
+}
+
+static bool speaks_for_itself(const struct shmemi_card *card)
+{
+    return shmemi_state.boot->local_rank <= 0 || card->groups == 0 || card->space_limited;
+}
+
 static void fill_card(struct shmemi_card *card, int failed)
 {
-    struct shmemi_state     *state = &shmemi_state;
-    struct shmemi_pages_room room  = {.bytes = 0};
-    if (shmemi_pages_room("", &room) != 0) room.bytes = UINT64_MAX;
-    struct rlimit space = {.rlim_cur = RLIM_INFINITY};
-    getrlimit(RLIMIT_AS, &space);
-    int                   quota  = shmemi_host_quota_cores("");
+    struct shmemi_state  *state  = &shmemi_state;
     uint64_t              label  = 0;
     enum shmemi_log_level before = shmemi_log_level();
     shmemi_log_set_level((enum shmemi_log_level) - 1); /* it is said later, by one PE, since most often all have it */
     int wrong = shmemi_node_label(shmemi_options.node, state->my_pe, &label);
     shmemi_log_set_level(before);
     *card = (struct shmemi_card){
-        .magic                 = CARD_MAGIC,
-        .version               = CARD_VERSION,
-        .options_hash          = shmemi_options_hash(),
-        .nonce                 = state->nonce,
-        .boot_id               = shmemi_host_boot_id(),
-        .label                 = label,
-        .heap_asked            = shmemi_options.heap_bytes,
-        .room_bytes            = room.bytes,
-        .data_bytes            = state->data.bytes,
-        .identity              = {state->data.identity[0], state->data.identity[1]},
-        .quota_cores           = quota == INT_MAX ? UINT32_MAX : (uint32_t)quota,
-        .membarrier            = shmemi_options.membarrier != SHMEMI_ON_NO && shmemi_wait_register(),
-        .failed                = failed ? failed : wrong,
-        .thread_level          = (uint32_t)state->thread_level,
-        .address_space_limited = space.rlim_cur != RLIM_INFINITY,
-        .check                 = checks_calls(),
-        .device                = shmemi_device_wanted(),
-        .heap_unit             = shmemi_pages_unit(shmemi_options.pages,
+        .magic         = CARD_MAGIC,
+        .version       = CARD_VERSION,
+        .options_hash  = shmemi_options_hash(),
+        .nonce         = state->nonce,
+        .boot_id       = shmemi_host_boot_id(),
+        .label         = label,
+        .heap_asked    = shmemi_options.heap_bytes,
+        .groups        = shmemi_host_groups(),
+        .room_bytes    = UINT64_MAX,
+        .data_bytes    = state->data.bytes,
+        .identity      = {state->data.identity[0], state->data.identity[1]},
+        .membarrier    = shmemi_options.membarrier != SHMEMI_ON_NO && shmemi_wait_register(),
+        .failed        = failed ? failed : wrong,
+        .thread_level  = (uint32_t)state->thread_level,
+        .space_limited = is_limited(RLIMIT_AS) || is_limited(RLIMIT_FSIZE),
+        .check         = checks_calls(),
+        .device        = shmemi_device_wanted(),
+        .heap_unit     = shmemi_pages_unit(shmemi_options.pages,
                                        shmemi_options.heap_bytes == SIZE_MAX ? HEAP_BYTES_DEFAULT : shmemi_options.heap_bytes),
     };
     shmemi_host_cpus(card->cpus, SHMEMI_CARD_CPU_WORDS);
     shmemi_gpu_fill_card(&card->gpu);
-    snprintf(card->room_limit, sizeof card->room_limit, "%s", room.limit);
+    if (speaks_for_itself(card)) look_at_machine(card);
     snprintf(card->executable, sizeof card->executable, "%.95s", state->data.executable);
     shmemi_host_name(card->host, sizeof card->host);
+}
+
+/* All cards are of this version of the library, and nobody has failed. */
+static bool can_compare(void)
+{
+    const struct shmemi_card *cards = shmemi_state.cards;
+    for (int pe = 0; pe < shmemi_state.npes; pe++)
+        if (cards[pe].failed || cards[pe].magic != CARD_MAGIC || cards[pe].version != CARD_VERSION) return false;
+    return true;
 }
 
 static int compare_cards(void)
@@ -153,6 +186,35 @@ static int compare_cards(void)
         }
     }
     return 0;
+}
+
+/* Has a PE of the same machine and groups looked? The search begins at *at, where one was found last: launchers deal out PEs in order. */
+static bool is_spoken_for(const struct shmemi_card *card, int *at)
+{
+    const struct shmemi_card *cards = shmemi_state.cards;
+    for (int i = 0; i < shmemi_state.npes; i++, *at = (*at + 1) % shmemi_state.npes) {
+        const struct shmemi_card *other = &cards[*at];
+        if (other->looked && other->boot_id == card->boot_id && other->groups == card->groups) return true;
+    }
+    return false;
+}
+
+/* The same answer on all PEs, since it is made from the cards. */
+static bool all_are_spoken_for(void)
+{
+    int at = 0;
+    for (int pe = 0; pe < shmemi_state.npes; pe++)
+        if (!shmemi_state.cards[pe].looked && !is_spoken_for(&shmemi_state.cards[pe], &at)) return false;
+    return true;
+}
+
+/* Where a PE is in groups of its own, in a container say, one more exchange: everybody looks. */
+static int complete_cards(const struct shmemi_card *mine)
+{
+    if (all_are_spoken_for()) return 0;
+    struct shmemi_card full = *mine;
+    if (!full.looked) look_at_machine(&full);
+    return shmemi_init_exchange(&full, sizeof full, shmemi_state.cards);
 }
 
 /* What the PEs of one machine (not of one node: nodes may share a machine) have together. */
@@ -224,6 +286,7 @@ static int first_exchange(int failed)
     state->peers = calloc((size_t)state->npes, sizeof *state->peers);
     if (!state->cards || !state->peers) return shmemi_init_no_memory();
     int err = shmemi_init_exchange(&mine, sizeof mine, state->cards);
+    if (!err && can_compare()) err = complete_cards(&mine);
     if (err) return err;
     state->job.secret                = state->cards[0].nonce;
     enum shmemi_log_level before     = shmemi_init_silence_others();
@@ -415,9 +478,14 @@ static int forget_cards(void)
     if (!state->hosts) return shmemi_init_no_memory();
     for (int pe = state->npes - 1; pe >= 0; pe--)
         memcpy(state->hosts[state->peers[pe].node], state->cards[pe].host, sizeof *state->hosts);
-    if (!state->same_data_everywhere) return 0;
-    free(state->cards);
-    state->cards = NULL;
+    if (state->same_data_everywhere) {
+        free(state->cards);
+        state->cards = NULL;
+    }
+#if defined(__GLIBC__)
+    /* All that start-up has taken grows with the job. Pages that were given back are kept by malloc otherwise, in every PE. */
+    if (state->npes >= TRIM_PES) malloc_trim(0);
+#endif
     return 0;
 }
 

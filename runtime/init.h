@@ -34,18 +34,19 @@ struct shmemi_card {
     uint64_t               boot_id;    /* equal on one machine's kernel                      */
     uint64_t               label;      /* of POSTERN_NODE, hashed; 0: none                   */
     uint64_t               heap_asked; /* SIZE_MAX: default                                  */
-    uint64_t               room_bytes; /* what the machine can give                          */
+    uint64_t               groups;     /* the PE's control groups, hashed                    */
+    uint64_t               room_bytes; /* what the machine can give; UINT64_MAX: not looked  */
     uint64_t               data_bytes;
     uint64_t               identity[2]; /* of the executable                                  */
-    uint32_t               quota_cores; /* of the PE's control group; UINT32_MAX: no quota    */
+    uint32_t               quota_cores; /* of its control groups; UINT32_MAX: no quota, 0: not looked */
     uint32_t               membarrier;  /* can be used                                        */
     int32_t                failed;      /* negative errno: this PE cannot start (it said why) */
     uint32_t               thread_level;
-    uint32_t               address_space_limited; /* ulimit -v is set                                  */
-    uint32_t               check;                 /* checks the arguments of every call                */
-    uint32_t               device;                /* has code for kernels (device.h)                   */
-    uint32_t               unused;
-    uint64_t               heap_unit; /* page size that this PE expects for the heap       */
+    uint32_t               space_limited; /* ulimit -v or ulimit -f is set                     */
+    uint32_t               check;         /* checks the arguments of every call                */
+    uint32_t               device;        /* has code for kernels (device.h)                   */
+    uint32_t               looked;        /* at the machine: room_bytes, quota_cores          */
+    uint64_t               heap_unit;     /* page size that this PE expects for the heap       */
     uint64_t               cpus[SHMEMI_CARD_CPU_WORDS];
     struct shmemi_gpu_card gpu;
 

@@ -131,20 +131,21 @@ static bool can_send(int probe, const struct shmemi_card *card, int pe)
 /* ---- layout ---- */
 
 /*
- * Heaps lie densely in the file. In the address space each begins at a multiple of the power of two that holds it, the same on all PEs, so
- * that an aligned offset is an aligned address (shmem_align). Where address space is limited or would run out: at a page.
+ * In the address space each heap begins at a multiple of the power of two that holds it, the same on all PEs, so that an aligned offset is an
+ * aligned address (shmem_align). Where address space is limited or would run out, or the sizes of files are limited: at a page. In the file they lie
+ * alike, with holes that take no memory: so all are one mapping, where each PE would have one for each other.
  */
 static void plan_heaps(const struct shmemi_card *cards, size_t heap_bytes, size_t unit)
 {
     struct shmemi_state *state     = &shmemi_state;
     size_t               alignment = unit, count = (size_t)state->npes, span;
-    state->node.heap_file_stride = shmemi_round_up(heap_bytes, unit);
-    while (alignment < state->node.heap_file_stride && alignment < ADDRESS_SPAN_MAX) alignment *= 2;
+    state->node.heap_file_bytes = shmemi_round_up(heap_bytes, unit);
+    while (alignment < state->node.heap_file_bytes && alignment < ADDRESS_SPAN_MAX) alignment *= 2;
     bool roomy = shmemi_mul_size(alignment, count + 1, &span) && span <= ADDRESS_SPAN_MAX;
     for (int pe = 0; pe < state->npes; pe++)
-        if (cards[pe].address_space_limited) roomy = false;
+        if (cards[pe].space_limited) roomy = false;
     state->node.heap_alignment = roomy ? alignment : unit;
-    state->heap_stride         = shmemi_round_up(state->node.heap_file_stride, state->node.heap_alignment);
+    state->heap_stride         = shmemi_round_up(state->node.heap_file_bytes, state->node.heap_alignment);
 }
 
 int shmemi_node_plan(const struct shmemi_card *cards, size_t heap_bytes)
@@ -213,6 +214,19 @@ static bool raise_descriptor_limit(void)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+/* Pages were looked for by what the heaps hold; the file has holes between them as well. */
+static int widen_heap_file(void)
+{
+    const struct shmemi_state *state = &shmemi_state;
+    size_t                     bytes = (size_t)state->node.count * state->heap_stride;
+    if (state->heap_stride == state->node.heap_file_bytes || ftruncate(state->node.heap_fd, (off_t)bytes) == 0) return 0;
+    int err = errno;
+    shmemi_error("could not make the symmetric heaps' file %zu MiB long: %s" WHY "ftruncate was refused" FIX
+                 "set SHMEM_SYMMETRIC_SIZE to a power of two, which needs no holes in it",
+                 bytes >> 20, strerror(err));
+    return -err;
+}
+
 static int send_descriptors(int pe)
 {
     struct shmemi_state      *state = &shmemi_state;
@@ -220,7 +234,7 @@ static int send_descriptors(int pe)
     struct descriptor_message text = {
         .secret     = state->job.secret,
         .node_bytes = state->node.node_bytes,
-        .heap_bytes = (uint64_t)state->node.count * state->node.heap_file_stride,
+        .heap_bytes = (uint64_t)state->node.count * state->heap_stride,
     };
     union {
         struct cmsghdr header;
@@ -250,7 +264,7 @@ static int send_descriptors(int pe)
 static int check_file_limit(void)
 {
     const struct shmemi_state *state = &shmemi_state;
-    size_t                     bytes = state->node.node_bytes, heaps = (size_t)state->node.count * state->node.heap_file_stride;
+    size_t                     bytes = state->node.node_bytes, heaps = (size_t)state->node.count * state->heap_stride;
     struct rlimit              limit;
     if (heaps > bytes) bytes = heaps;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) return 0;
@@ -278,11 +292,13 @@ int shmemi_node_create(int pages_mode, struct shmemi_node_card *card)
     state->node.node_fd = fd;
     if (state->all_heap_bytes > 0) {
         struct shmemi_pages pages;
-        int                 err = shmemi_pages_create(pages_mode, state->node.heap_file_stride,
-                                                      (size_t)state->node.count * state->node.heap_file_stride, &pages);
+        int                 err = shmemi_pages_create(pages_mode, state->node.heap_file_bytes,
+                                                      (size_t)state->node.count * state->node.heap_file_bytes, &pages);
         if (err) return err;
         state->node.heap_fd = pages.fd;
-        card->page_bytes    = (uint32_t)pages.page_bytes;
+        err                 = widen_heap_file();
+        if (err) return err;
+        card->page_bytes = (uint32_t)pages.page_bytes;
         memcpy(card->page_kind, pages.kind, sizeof card->page_kind);
         memcpy(card->page_detail, pages.detail, sizeof card->page_detail);
     }
@@ -331,8 +347,7 @@ static bool accept_message(struct msghdr *message, const struct descriptor_messa
         }
     }
     bool right = bytes == (ssize_t)sizeof *text && sender_known && text->secret == state->job.secret && fds[0] >= 0 &&
-                 text->node_bytes == state->node.node_bytes &&
-                 text->heap_bytes == (uint64_t)state->node.count * state->node.heap_file_stride;
+                 text->node_bytes == state->node.node_bytes && text->heap_bytes == (uint64_t)state->node.count * state->heap_stride;
     for (int i = 0; i < 2 && !right; i++)
         if (fds[i] >= 0) close(fds[i]);
     if (!right) return false;
@@ -374,16 +389,16 @@ static SHMEMI_COLD int map_failed(const char *what, size_t bytes, int err)
     return -err;
 }
 
-/* One heap of the node at its place. Peers' heaps do not belong into this PE's core file. */
-static int map_heap(char *start, size_t local)
+/* Peers' heaps do not belong into this PE's core file. */
+static int map_heap_file(char *start, size_t count)
 {
-    struct shmemi_node_layout *node  = &shmemi_state.node;
-    char                      *place = start + local * shmemi_state.heap_stride;
-    off_t                      from  = (off_t)(local * node->heap_file_stride);
-    if (mmap(place, node->heap_file_stride, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, node->heap_fd, from) ==
+    const struct shmemi_state *state  = &shmemi_state;
+    size_t                     stride = state->heap_stride, before = (size_t)state->node.me, behind = count - before - 1;
+    if (mmap(start, count * stride, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, state->node.heap_fd, 0) ==
         MAP_FAILED)
-        return map_failed("the symmetric heaps", (size_t)node->count * node->heap_file_stride, errno);
-    if (local != (size_t)node->me) madvise(place, node->heap_file_stride, MADV_DONTDUMP);
+        return map_failed("the symmetric heaps", count * stride, errno);
+    if (before > 0) madvise(start, before * stride, MADV_DONTDUMP);
+    if (behind > 0) madvise(start + (before + 1) * stride, behind * stride, MADV_DONTDUMP);
     return 0;
 }
 
@@ -399,10 +414,8 @@ static int map_heaps(void)
     state->node.heap_reserved_bytes = reserved;
 
     char *start = (char *)shmemi_round_up((uintptr_t)room, state->node.heap_alignment);
-    for (size_t local = 0; local < count; local++) {
-        int err = map_heap(start, local);
-        if (err) return err;
-    }
+    int   err   = map_heap_file(start, count);
+    if (err) return err;
     state->heap_map      = start;
     state->all_heap_base = (uintptr_t)(start + (size_t)state->node.me * state->heap_stride);
     return 0;

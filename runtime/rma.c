@@ -8,6 +8,7 @@
  */
 #include "runtime/rma.h"
 
+#include "runtime/base/cpu.h"
 #include "runtime/base/num.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/operands.h"
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -38,8 +38,6 @@ static size_t stream_default(void)
     long cache_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return cache_bytes > 0 ? (size_t)cache_bytes / 4 * 3 : STREAM_BYTES_FALLBACK;
 }
-
-enum { CPUID_FEATURES = 7, EDX_FAST_SHORT_REP = 1 << 4 };
 
 static void (*copy_past_cache)(char *to, const char *from, size_t bytes);
 static bool string_copies; /* "fast short rep movs": such a CPU copies a line per cycle by it, whatever the alignment */
@@ -63,9 +61,8 @@ static void copy_string(char *to, const char *from, size_t bytes)
 
 void shmemi_rma_choose_copy(size_t stream_bytes)
 {
-    unsigned eax, ebx, ecx, edx;
-    string_copies   = __get_cpuid_count(CPUID_FEATURES, 0, &eax, &ebx, &ecx, &edx) && (edx & EDX_FAST_SHORT_REP);
-    copy_past_cache = __builtin_cpu_supports("avx512f") ? stream_lines_64 : stream_lines_16;
+    string_copies   = shmemi_cpu_has_fsrm();
+    copy_past_cache = shmemi_cpu_has_avx512f() ? stream_lines_64 : stream_lines_16;
     stream_from     = stream_bytes == SIZE_MAX ? stream_default() : stream_bytes;
     cold_from       = stream_bytes == SIZE_MAX ? COLD_BYTES : SIZE_MAX;
     if (stream_from < STREAM_BYTES_MIN) stream_from = STREAM_BYTES_MIN;

@@ -197,9 +197,9 @@ struct shmemi_state {
         size_t node_bytes;
         char  *heap_reserved; /* mapping of heap_fd with its alignment                       */
         size_t heap_reserved_bytes;
-        size_t page_bytes;       /* of the heap                                              */
-        size_t heap_file_stride; /* from heap to heap in the file                            */
-        size_t heap_alignment;   /* of each heap's address, the same on all PEs: the most shmem_align can give */
+        size_t page_bytes;      /* of the heap                                              */
+        size_t heap_file_bytes; /* of one heap, in whole pages; the stride is that of addresses */
+        size_t heap_alignment;  /* of each heap's address, the same on all PEs: the most shmem_align can give */
     } node;
 
     uintptr_t          own_data_base; /* as data_base/data_bytes, but always filled            */

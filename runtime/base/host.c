@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -50,6 +51,17 @@ uint64_t shmemi_host_boot_id(void)
         length = strlen(id);
     }
     return shmemi_hash(0, id, length);
+}
+
+uint64_t shmemi_host_groups(void)
+{
+    char    text[4096], space[64];
+    int     fd    = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? -1 : read(fd, text, sizeof text), named = readlink("/proc/self/ns/cgroup", space, sizeof space);
+    if (fd >= 0) close(fd);
+    if (bytes <= 0 || bytes == (ssize_t)sizeof text || named <= 0) return 0;
+    uint64_t hash = shmemi_hash(shmemi_hash(0, text, (size_t)bytes), space, (size_t)named);
+    return hash != 0 ? hash : 1;
 }
 
 /* ---- cores ---- */

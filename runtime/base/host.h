@@ -24,6 +24,12 @@ int shmemi_host_cores(void);
  */
 int shmemi_host_quota_cores(const char *root);
 
+/*
+ * A number that processes have in common if they are in the same control groups (and see them under the same names), so that limits which one
+ * of them has read are those of all. 0: not known.
+ */
+uint64_t shmemi_host_groups(void);
+
 /* Which CPUs this process may run on: bit i % (64 * words) of the set is CPU i. */
 void shmemi_host_cpus(uint64_t *set_out, size_t words);
 

@@ -11,6 +11,7 @@
  */
 #include "runtime/coll/reduce.h"
 
+#include "runtime/base/cpu.h"
 #include "runtime/coll/hier.h"
 #include "runtime/gpu/coll.h"
 #include "runtime/post.h"
@@ -40,7 +41,7 @@ static void check_arguments(const struct shmemi_reduce *what)
 static shmemi_reduce_loop *loop_of(const struct shmemi_reduce_op *op)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) op = &shmemi_reduce_loops_avx2_ops[0][0] + (op - &shmemi_reduce_loops_ops[0][0]);
+    if (shmemi_cpu_has_avx2()) op = &shmemi_reduce_loops_avx2_ops[0][0] + (op - &shmemi_reduce_loops_ops[0][0]);
 #endif
     return op->loop;
 }

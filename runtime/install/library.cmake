@@ -7,6 +7,8 @@ set_target_properties(postern PROPERTIES
   VERSION ${PROJECT_VERSION}
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/install/postern.map)
 target_link_options(postern PRIVATE LINKER:--version-script=${PROJECT_SOURCE_DIR}/runtime/install/postern.map)
+# The library's own uses of its pshmem_ names need no look-up by name at each start.
+target_link_options(postern PRIVATE LINKER:-Bsymbolic-functions)
 # A sanitizer's runtime comes with the program, so only a build without one can see that every name is defined.
 if(NOT POSTERN_SANITIZE)
   target_link_options(postern PRIVATE LINKER:-z,defs)

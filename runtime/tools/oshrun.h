@@ -234,6 +234,7 @@ struct oshrun_guard_table {
 };
 
 int  oshrun_guard_start(struct oshrun_job *job);
+void oshrun_guard_dismiss(struct oshrun_job *job);
 void oshrun_guard_stop(struct oshrun_job *job);
 
 /* ---- oshrun_wire.c ------------------------------------------------------------------------------------------------------- */

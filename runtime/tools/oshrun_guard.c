@@ -103,11 +103,16 @@ int oshrun_guard_start(struct oshrun_job *job)
     return 0;
 }
 
-/* Nothing is left to guard. */
+/* Nothing is left to guard: it may go while oshrun has still something to do. */
+void oshrun_guard_dismiss(struct oshrun_job *job)
+{
+    if (job->guard_pid > 0) kill(job->guard_pid, SIGKILL);
+}
+
 void oshrun_guard_stop(struct oshrun_job *job)
 {
     if (job->guard_pid <= 0) return;
-    kill(job->guard_pid, SIGKILL);
+    oshrun_guard_dismiss(job);
     while (waitpid(job->guard_pid, NULL, 0) < 0 && errno == EINTR) {
     }
     close(job->guard_fd);

@@ -269,6 +269,7 @@ static void run_once(struct oshrun_job *job, int limit_ms)
 static void run_out(struct oshrun_job *job)
 {
     int64_t until_ns = shmemi_now_ns() + LAST_OUTPUT_NS_MAX;
+    if (!job->ending) oshrun_guard_dismiss(job); /* after a failure it watches until what the PEs have left is gone too */
     for (int i = 0; i < job->npes; i++) {
         struct oshrun_stream *streams[2] = {&job->pes[i].out, &job->pes[i].err};
         for (int k = 0; k < 2; k++) {
