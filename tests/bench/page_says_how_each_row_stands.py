@@ -38,7 +38,7 @@ FIGURES = [
     ("ours", "collective", "reduce (sum of double)", "heap", 1048576, 2, (80e3, 80e3, 80e3), (80e3, 80e3, 80e3)),
 ]
 ABOUT = {"machine": {"host": "nowhere"}, "notes": ["skipped: three: it is not installed."],
-         "startup": {page.START[1]: 2.0, "oshrun -n 2 hello": 3.0}}
+         "startup": {"the least launcher, two empty programs": 2.0, "oshrun -n 2 hello": 3.0}}
 NOTES = """
 [[note]]
 operation = "put + quiet"
