@@ -48,7 +48,7 @@
 enum { CARD_MAGIC = 0x504f5354, CARD_VERSION = 4 };
 enum { TRIM_PES = 16 };                        /* from here on the cards are worth a call */
 #define HEAP_BYTES_DEFAULT ((size_t)256 << 20) /* for the choice of pages; pages.c decides the size */
-enum { SPIN_NS = 50000, YIELD_CROWDED_NS = 100000, SLEEP_NS = 1000000, SLEEP_POSTED_NS = 100000 };
+enum { SPIN_NS = 1000000, YIELD_CROWDED_NS = 1000000, SLEEP_NS = 1000000, SLEEP_POSTED_NS = 100000 };
 
 #ifndef SHMEMI_CHECK_DEFAULT
 #define SHMEMI_CHECK_DEFAULT 0

@@ -45,20 +45,36 @@ struct word_set {
     size_t *indices; /* some */
 };
 
-/* Widened, so that unsigned comparison is right for the kind. */
-SHMEMI_INLINE uint64_t ordered(uint64_t word, struct word_kind kind)
+/* By its sign, where the kind has one. */
+SHMEMI_INLINE uint64_t widened(uint64_t word, struct word_kind kind)
 {
     if (!kind.is_signed) return word;
-    if (kind.width == 4) word = (uint64_t)(int64_t)(int32_t)(uint32_t)word;
-    if (kind.width == 2) word = (uint64_t)(int64_t)(int16_t)(uint16_t)word;
-    return word ^ (UINT64_C(1) << 63);
+    if (kind.width == 4) return (uint64_t)(int64_t)(int32_t)(uint32_t)word;
+    if (kind.width == 2) return (uint64_t)(int64_t)(int16_t)(uint16_t)word;
+    return word;
+}
+
+/* What is added to widened words of a kind so that unsigned comparison is right for them. */
+SHMEMI_INLINE uint64_t bias(struct word_kind kind)
+{
+    return kind.is_signed ? UINT64_C(1) << 63 : 0;
+}
+
+SHMEMI_INLINE uint64_t ordered(uint64_t word, struct word_kind kind)
+{
+    return widened(word, kind) ^ bias(kind);
+}
+
+SHMEMI_INLINE uint64_t load_shared(const void *words, size_t index, struct word_kind kind)
+{
+    if (kind.width == 4) return __atomic_load_n((const word4 *)words + index, __ATOMIC_ACQUIRE);
+    if (kind.width == 2) return __atomic_load_n((const word2 *)words + index, __ATOMIC_ACQUIRE);
+    return __atomic_load_n((const word8 *)words + index, __ATOMIC_ACQUIRE);
 }
 
 SHMEMI_INLINE uint64_t read_shared(const void *words, size_t index, struct word_kind kind)
 {
-    if (kind.width == 4) return ordered(__atomic_load_n((const word4 *)words + index, __ATOMIC_ACQUIRE), kind);
-    if (kind.width == 2) return ordered(__atomic_load_n((const word2 *)words + index, __ATOMIC_ACQUIRE), kind);
-    return ordered(__atomic_load_n((const word8 *)words + index, __ATOMIC_ACQUIRE), kind);
+    return ordered(load_shared(words, index, kind), kind);
 }
 
 SHMEMI_INLINE uint64_t read_value(const void *values, size_t index, struct word_kind kind)
@@ -238,14 +254,9 @@ static bool lies_on_gpu(const struct word_set *set)
     return SHMEMI_UNLIKELY(shmemi_state.gpu) && shmemi_gpu_is_heap(set->ivars);
 }
 
-static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
+static struct shmemi_wait describe(const struct word_set *set)
 {
-    check_set(set, ready);
-    if (lies_on_gpu(set)) {
-        look_on_gpu(set, ready, true);
-        return;
-    }
-    const struct shmemi_wait description = {
+    return (struct shmemi_wait){
         .call    = set->call,
         .address = set->ivars,
         .bytes   = set->nelems * set->kind.width,
@@ -254,6 +265,16 @@ static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
         .wanted  = set->nelems == 1 ? shown(set->values, set->kind.width) : 0,
         .pe      = -1,
     };
+}
+
+static void wait_set(struct word_set *set, shmemi_wait_ready *ready)
+{
+    check_set(set, ready);
+    if (lies_on_gpu(set)) {
+        look_on_gpu(set, ready, true);
+        return;
+    }
+    const struct shmemi_wait description = describe(set);
     if (!ready(set)) shmemi_wait_for(&description, ready, set);
 }
 
@@ -322,10 +343,82 @@ static size_t test_some(struct word_set set)
 
 /* ---- one word ---- */
 
-static SHMEMI_COLD void wait_one(const char *call, const void *ivar, int cmp, const void *value, struct word_kind kind)
+/* A wrong operator, checked mode, memory of a GPU. */
+static SHMEMI_COLD void wait_carefully(const char *call, const void *ivar, int cmp, const void *value, struct word_kind kind)
 {
     struct word_set set = {.call = call, .ivars = ivar, .nelems = 1, .cmp = cmp, .values = value, .kind = kind};
     wait_set(&set, all_hold);
+}
+
+/* Has been looked at often enough. */
+static SHMEMI_COLD void wait_longer(const char *call, const void *ivar, int cmp, const void *value, struct word_kind kind)
+{
+    struct word_set          set         = {.call = call, .ivars = ivar, .nelems = 1, .cmp = cmp, .values = value, .kind = kind};
+    const struct shmemi_wait description = describe(&set);
+    shmemi_wait_longer(&description, all_hold, &set);
+}
+
+/*
+ * A comparison as an interval on the circle of 64-bit numbers: it holds where word - first <= span, for a widened word. So one loop of a subtraction
+ * and a comparison serves all six, and both signs, whose bias is part of `first`.
+ */
+struct interval {
+    uint64_t first, span;
+};
+
+/* value: ordered. False: it holds for no word. */
+SHMEMI_INLINE bool interval_of(int cmp, uint64_t value, struct word_kind kind, struct interval *interval_out)
+{
+    const uint64_t  most  = UINT64_MAX;
+    struct interval found = {.first = 0, .span = value}; /* SHMEM_CMP_LE */
+    if ((cmp == SHMEM_CMP_GT && value == most) || (cmp == SHMEM_CMP_LT && value == 0)) return false;
+    switch (cmp) {
+    case SHMEM_CMP_EQ: found = (struct interval){.first = value, .span = 0}; break;
+    case SHMEM_CMP_NE: found = (struct interval){.first = value + 1, .span = most - 1}; break;
+    case SHMEM_CMP_GT: found = (struct interval){.first = value + 1, .span = most - (value + 1)}; break;
+    case SHMEM_CMP_GE: found = (struct interval){.first = value, .span = most - value}; break;
+    case SHMEM_CMP_LT: found.span = value - 1; break;
+    default: break;
+    }
+    found.first ^= bias(kind);
+    *interval_out = found;
+    return true;
+}
+
+/* kind is a constant where this is called. */
+SHMEMI_INLINE bool look_often(const void *ivar, struct interval wanted, struct word_kind kind, uint64_t *seen_out)
+{
+    for (unsigned looks = shmemi_wait_looks(); looks > 0; looks--) {
+        uint64_t word = widened(load_shared(ivar, 0, kind), kind);
+        if (word - wanted.first > wanted.span) continue;
+        *seen_out = word;
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The first looks at one word: true once it held, with what was seen. A loop for each width with nothing else in it, because what passes between the
+ * arrival of the line and the return is part of a signal's way. The sign of the widest needs no loop of its own.
+ */
+static bool spin_on(const void *ivar, int cmp, const void *value, struct word_kind kind, uint64_t *seen_out)
+{
+    struct interval wanted;
+    if (!interval_of(cmp, read_value(value, 0, kind), kind, &wanted)) return false;
+    if (kind.width == 8) return look_often(ivar, wanted, KIND_OF(uint64_t), seen_out);
+    if (kind.width == 4)
+        return kind.is_signed ? look_often(ivar, wanted, KIND_OF(int32_t), seen_out)
+                              : look_often(ivar, wanted, KIND_OF(uint32_t), seen_out);
+    return kind.is_signed ? look_often(ivar, wanted, KIND_OF(int16_t), seen_out)
+                          : look_often(ivar, wanted, KIND_OF(uint16_t), seen_out);
+}
+
+static __attribute__((noinline)) void wait_one(const char *call, const void *ivar, int cmp, const void *value,
+                                               struct word_kind kind)
+{
+    uint64_t seen;
+    if (SHMEMI_UNLIKELY(!is_cmp(cmp)) || SHMEMI_UNLIKELY(shmemi_state.careful_words)) wait_carefully(call, ivar, cmp, value, kind);
+    else if (!spin_on(ivar, cmp, value, kind, &seen)) wait_longer(call, ivar, cmp, value, kind);
 }
 
 /* It did not hold, or was not looked at. */
@@ -423,17 +516,29 @@ static uint64_t read_signal(const uint64_t *sig_addr)
     return seen;
 }
 
-uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+/* The value that matched is the result, so it is the one that was compared. */
+static SHMEMI_COLD uint64_t signal_wait_longer(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     const struct word_kind kind   = KIND_OF(uint64_t);
     const char             call[] = "shmem_signal_wait_until";
     const struct word_set  set    = {.call = call, .ivars = sig_addr, .nelems = 1, .cmp = cmp, .values = &cmp_value, .kind = kind};
     check_set(&set, all_hold);
     for (;;) {
-        /* The value that matched is the result, so it is the one that was compared. */
         uint64_t seen = read_signal(sig_addr);
         if (holds(seen, cmp, cmp_value)) return seen;
-        wait_one(call, sig_addr, cmp, &cmp_value, kind);
+        if (SHMEMI_UNLIKELY(shmemi_state.careful_words)) wait_carefully(call, sig_addr, cmp, &cmp_value, kind);
+        else wait_longer(call, sig_addr, cmp, &cmp_value, kind);
     }
+}
+
+uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+{
+    const struct word_kind kind = KIND_OF(uint64_t);
+    if (SHMEMI_LIKELY(is_cmp(cmp)) && SHMEMI_LIKELY(!shmemi_state.careful_words)) {
+        uint64_t seen = read_shared(sig_addr, 0, kind);
+        if (holds(seen, cmp, cmp_value)) return seen;
+        if (spin_on(sig_addr, cmp, &cmp_value, kind, &seen)) return seen;
+    }
+    return signal_wait_longer(sig_addr, cmp, cmp_value);
 }
 SHMEMI_EXPORT(shmem_signal_wait_until)

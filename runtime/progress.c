@@ -108,8 +108,8 @@ static bool sleep_in_poll(void)
 /* For a while, if there is a core for it. True if something moved. */
 static bool look_for_more(void)
 {
-    enum { CLOCK_EVERY = 8 };
-    int64_t end_ns = shmemi_now_ns() + shmemi_state.spin_ns;
+    enum { CLOCK_EVERY = 8, LOOK_NS_MAX = 50000 }; /* far less than a wait spins, which has the core for it */
+    int64_t end_ns = shmemi_now_ns() + (shmemi_state.spin_ns < LOOK_NS_MAX ? shmemi_state.spin_ns : LOOK_NS_MAX);
     do {
         for (int i = 0; i < CLOCK_EVERY; i++)
             if (move_on()) return true;

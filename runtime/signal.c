@@ -16,6 +16,7 @@
 #include "transports/mapped.h"
 
 #include <shmem.h>
+#include <string.h>
 
 static SHMEMI_COLD void bad_operator(const char *call, int sig_op)
 {
@@ -87,6 +88,29 @@ static SHMEMI_COLD void put_signal_careful(const char *call, shmem_ctx_t handle,
     }
 }
 
+/* Somebody may wait for the signal, or for the payload itself. */
+static SHMEMI_COLD void wake(struct shmemi_spot to, size_t bytes, struct shmemi_spot word)
+{
+    shmemi_route_stored(word, sizeof(uint64_t));
+    if (bytes > 0) shmemi_route_stored(to, bytes);
+}
+
+/* After both are stored: the two lie in one PE's memory, so one look serves both. */
+SHMEMI_INLINE void look_for_sleepers(struct shmemi_spot to, size_t bytes, struct shmemi_spot word)
+{
+    atomic_signal_fence(memory_order_seq_cst); /* the compiler must not look before it stores */
+    uint32_t asleep = atomic_load_explicit(&shmemi_state_ctrl(word.local)->asleep, memory_order_relaxed);
+    if (SHMEMI_UNLIKELY(asleep & (word.watch | to.watch))) wake(to, bytes, word);
+}
+
+static __attribute__((noinline)) void put_signal_plain(struct shmemi_spot to, const void *source, size_t bytes,
+                                                       struct shmemi_spot word, uint64_t value, bool add)
+{
+    shmemi_rma_copy(to.at, source, bytes, shmemi_rma_large_put);
+    update_word(word.at, value, add);
+    look_for_sleepers(to, bytes, word);
+}
+
 SHMEMI_INLINE void put_signal(const char *call, shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, size_t elem_bytes,
                               uint64_t *sig_addr, uint64_t value, int sig_op, int pe, enum shmemi_post_wait wait)
 {
@@ -95,10 +119,13 @@ SHMEMI_INLINE void put_signal(const char *call, shmem_ctx_t ctx, void *dest, con
         (SHMEMI_LIKELY(ctx == SHMEM_CTX_DEFAULT) || (ctx != SHMEM_CTX_INVALID && ctx->world)) &&
         SHMEMI_LIKELY(sig_op == SHMEM_SIGNAL_SET || sig_op == SHMEM_SIGNAL_ADD)) {
         size_t bytes = nelems * elem_bytes;
-        shmemi_rma_copy(to.at, source, bytes, shmemi_rma_large_put);
-        update_word(word.at, value, sig_op == SHMEM_SIGNAL_ADD);
-        shmemi_route_stored(word, sizeof *sig_addr);
-        if (bytes > 0) shmemi_route_stored(to, bytes); /* somebody may wait for the payload itself */
+        if (bytes == sizeof(uint64_t) && sig_op == SHMEM_SIGNAL_SET) { /* the most frequent: two stores, and no call */
+            memcpy(to.at, source, sizeof(uint64_t));
+            update_word(word.at, value, false);
+            look_for_sleepers(to, bytes, word);
+        } else {
+            put_signal_plain(to, source, bytes, word, value, sig_op == SHMEM_SIGNAL_ADD);
+        }
     } else {
         put_signal_careful(call, ctx, dest, source, nelems, elem_bytes, sig_addr, value, sig_op, pe, wait);
     }

@@ -39,7 +39,7 @@ static bool arrived(void *argument)
     return atomic_load_explicit(wait->word, memory_order_acquire) >= wait->wanted;
 }
 
-void shmemi_sync_wait(const char *call, _Atomic uint64_t *word, uint64_t wanted, int pe)
+static SHMEMI_COLD void wait_longer(const char *call, _Atomic uint64_t *word, uint64_t wanted, int pe)
 {
     struct arrival           wait        = {.word = word, .wanted = wanted};
     const struct shmemi_wait description = {
@@ -51,7 +51,15 @@ void shmemi_sync_wait(const char *call, _Atomic uint64_t *word, uint64_t wanted,
         .wanted  = wanted,
         .pe      = pe,
     };
-    shmemi_wait_for(&description, arrived, &wait);
+    shmemi_wait_longer(&description, arrived, &wait);
+}
+
+void shmemi_sync_wait(const char *call, _Atomic uint64_t *word, uint64_t wanted, int pe)
+{
+    /* Acquire: as in arrived(). */
+    for (unsigned looks = shmemi_wait_looks(); looks > 0; looks--)
+        if (atomic_load_explicit(word, memory_order_acquire) >= wanted) return;
+    wait_longer(call, word, wanted, pe);
 }
 
 void shmemi_sync_notify(int pe, size_t offset, uint64_t value)
@@ -92,8 +100,8 @@ SHMEMI_INLINE void disseminate(const char *call, const struct shmemi_team *team,
     int                 n = team->size, me = team->me;
     for (int round = 0, distance = 1; distance < n; round++, distance *= 2) {
         size_t offset = slot_offset + offsetof(struct shmemi_slot, round) + (size_t)round * sizeof slot->round[0];
-        int    to     = (int)(((long)me + distance) % n);
-        int    from   = (int)(((long)me - distance + n) % n);
+        int    to = me < n - distance ? me + distance : me - (n - distance); /* without a division: others wait for what follows */
+        int    from = me >= distance ? me - distance : me + (n - distance);
         if (with && round == 0) show_note(team, epoch, with->mine);
         shmemi_sync_notify(shmemi_team_world_pe(team, to), offset, epoch);
         if (with && round == 0 && with->work) with->work(with->argument);

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { SHORT_NAPS = 8, LONG_NAP = 8 };
-enum { TIGHT_SPINS = 256, CLOCK_EVERY = 32, YIELDS_PER_CLOCK = 4, REPORTED_THREADS_MAX = 64 };
+enum { CLOCK_EVERY = 32, YIELDS_PER_CLOCK = 4, REPORTED_THREADS_MAX = 64 };
 
 #if defined(__x86_64__)
 #define CPU_PAUSE() __builtin_ia32_pause()
@@ -413,10 +413,15 @@ static bool yield_for(shmemi_wait_ready *ready, void *argument, int64_t start_ns
 
 void shmemi_wait_for(const struct shmemi_wait *wait, shmemi_wait_ready *ready, void *argument)
 {
-    /* Without a pause: it costs 40 ns on current CPUs, a third of a signal's way between two cores. */
-    for (int i = 0; i < TIGHT_SPINS; i++)
+    enum { LOOKS_MAX = 256 }; /* some take microseconds each */
+    unsigned looks = shmemi_wait_looks() < LOOKS_MAX ? shmemi_wait_looks() : LOOKS_MAX;
+    for (; looks > 0; looks--)
         if (ready(argument)) return;
+    shmemi_wait_longer(wait, ready, argument);
+}
 
+void shmemi_wait_longer(const struct shmemi_wait *wait, shmemi_wait_ready *ready, void *argument)
+{
     if (SHMEMI_UNLIKELY(shmemi_state.npes == 0)) shmemi_service_outside(wait->call);
     int64_t start_ns = shmemi_now_ns();
     if (shmemi_state.spin_ns > 0 && spin_for(ready, argument, start_ns)) return;

@@ -289,6 +289,16 @@ static const void *receive(const char *call, const struct shmemi_team *team, int
     return box->bytes;
 }
 
+static int after(int member, int n)
+{
+    return member + 1 < n ? member + 1 : 0;
+}
+
+static int before(int member, int n)
+{
+    return member > 0 ? member - 1 : n - 1;
+}
+
 const struct shmemi_box *shmemi_coll_exchange(const char *call, struct shmemi_team *team, const void *mine, size_t stride,
                                               size_t bytes)
 {
@@ -299,14 +309,10 @@ const struct shmemi_box *shmemi_coll_exchange(const char *call, struct shmemi_te
     int                n = team->size, me = team->me;
     size_t             mine_offset = offsetof(struct shmemi_slot, flat) + (parity * SHMEMI_FLAT_MAX + (size_t)me) * sizeof *boxes;
     if (bytes) memcpy(boxes[me].bytes, parts + (size_t)me * stride, bytes);
-    for (int i = 1; i < n; i++) {
-        int member = (me + i) % n;
+    /* Around the team without a division: others wait for what follows. */
+    for (int member = after(me, n); member != me; member = after(member, n))
         send(team, member, mine_offset, seq, parts + (size_t)member * stride, bytes);
-    }
-    for (int i = 1; i < n; i++) {
-        int member = (me + n - i) % n;
-        receive(call, team, member, &boxes[member], seq);
-    }
+    for (int member = before(me, n); member != me; member = before(member, n)) receive(call, team, member, &boxes[member], seq);
     shmemi_coll_full_end(team);
     return boxes;
 }
