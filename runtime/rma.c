@@ -163,20 +163,27 @@ SHMEMI_INLINE void got_data(void)
 }
 
 /* The sizes are apart from each other, so that none saves registers for calls that it does not make. */
-static __attribute__((noinline)) void get_above_medium(void *dest, const void *from, size_t bytes)
+static __attribute__((noinline)) void get_large(void *dest, const void *from, size_t bytes)
 {
-    shmemi_rma_copy(dest, from, bytes, shmemi_rma_large_get);
+    shmemi_rma_large_get(dest, from, bytes);
+    got_data();
+}
+
+static __attribute__((noinline)) void get_by_memcpy(void *dest, const void *from, size_t bytes)
+{
+    memcpy(dest, from, bytes);
     got_data();
 }
 
 static __attribute__((noinline)) void get_above_small(void *dest, const void *from, size_t bytes)
 {
     if (bytes > SHMEMI_RMA_MEDIUM) {
-        get_above_medium(dest, from, bytes);
-    } else {
-        shmemi_rma_copy_medium(dest, from, bytes);
-        got_data();
+        if (bytes >= shmemi_state.copy_large_bytes) get_large(dest, from, bytes);
+        else get_by_memcpy(dest, from, bytes);
+        return;
     }
+    shmemi_rma_copy_medium(dest, from, bytes);
+    got_data();
 }
 
 SHMEMI_INLINE void get_mapped(void *dest, const void *from, size_t bytes)
@@ -354,20 +361,27 @@ SHMEMI_INLINE enum shmemi_post_wait aim_wait(uint64_t aim)
 }
 
 /* As with get: the sizes are apart from each other. */
-static __attribute__((noinline)) void put_above_medium(struct shmemi_spot to, const void *source, size_t bytes)
+static __attribute__((noinline)) void put_large(struct shmemi_spot to, const void *source, size_t bytes)
 {
-    shmemi_rma_copy(to.at, source, bytes, shmemi_rma_large_put);
+    shmemi_rma_large_put(to.at, source, bytes);
+    shmemi_route_stored(to, bytes);
+}
+
+static __attribute__((noinline)) void put_by_memcpy(struct shmemi_spot to, const void *source, size_t bytes)
+{
+    memcpy(to.at, source, bytes);
     shmemi_route_stored(to, bytes);
 }
 
 static __attribute__((noinline)) void put_above_small(struct shmemi_spot to, const void *source, size_t bytes)
 {
     if (bytes > SHMEMI_RMA_MEDIUM) {
-        put_above_medium(to, source, bytes);
-    } else {
-        shmemi_rma_copy_medium(to.at, source, bytes);
-        shmemi_route_stored(to, bytes);
+        if (bytes >= shmemi_state.copy_large_bytes) put_large(to, source, bytes);
+        else put_by_memcpy(to, source, bytes);
+        return;
     }
+    shmemi_rma_copy_medium(to.at, source, bytes);
+    shmemi_route_stored(to, bytes);
 }
 
 static __attribute__((noinline)) void put_elsewhere(const char *call, shmem_ctx_t ctx, void *dest, const void *source,
