@@ -10,6 +10,7 @@ medians of rounds that go through all numbers of PEs in turn.
 import argparse
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -81,22 +82,27 @@ def markdown(rows):
     return "\n".join(lines)
 
 
+def write(build, rounds=21):
+    """Measure, and write the table, the plot (where gnuplot is) and their place in the page. The table as text."""
+    rows = measure(build, rounds)
+    text = markdown(rows)
+    TABLE.write_text("\t".join(FIELDS) + "\n" + "".join("\t".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row) + "\n" for row in rows))
+    if shutil.which("gnuplot"):
+        subprocess.run(["gnuplot"], input=GNUPLOT.format(plot=PLOT, table=TABLE), text=True, check=True)
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description="How a job grows on this machine.")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--print", action="store_true", help="the table to standard output, and nothing else")
     options = parser.parse_args()
-    rows = measure(options.build.resolve(), options.rounds)
-    text = markdown(rows)
-    print(text)
-    if options.print:
-        return
-    TABLE.write_text("\t".join(FIELDS) + "\n" + "".join("\t".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row) + "\n" for row in rows))
-    subprocess.run(["gnuplot"], input=GNUPLOT.format(plot=PLOT, table=TABLE), text=True, check=True)
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    build = options.build.resolve()
+    print(markdown(measure(build, options.rounds)) if options.print else write(build, options.rounds))
 
 
 if __name__ == "__main__":
