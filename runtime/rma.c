@@ -28,15 +28,23 @@
 #if defined(__x86_64__)
 
 enum { STRING_BYTES = 4096, STREAM_BYTES_MIN = 256, STREAM_BYTES_FALLBACK = 1 << 20, COLD_BYTES = 16 << 10 };
-enum { GRANULE_BYTES = 32 << 10, GRANULES = 64 }; /* 2 MiB: a second-level cache */
+enum { GRANULE_BYTES = 32 << 10, GRANULES_MIN = 64, GRANULES_MAX = 1024 }; /* 2 to 32 MiB */
 
 static size_t stream_from = SIZE_MAX; /* past the cache from here on, whatever the place */
 static size_t cold_from   = SIZE_MAX; /* from here on where the place was not put to lately */
+static size_t granules    = GRANULES_MIN;
 
-static size_t stream_default(void)
+/*
+ * What one core may count on: most of the second-level cache, and its share of the third. More than 32 MiB is not believed, as a virtual
+ * machine shows the whole cache of a host that others use too.
+ */
+static size_t cache_share(void)
 {
-    long cache_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return cache_bytes > 0 ? (size_t)cache_bytes / 4 * 3 : STREAM_BYTES_FALLBACK;
+    long second = sysconf(_SC_LEVEL2_CACHE_SIZE), third = sysconf(_SC_LEVEL3_CACHE_SIZE), cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (second <= 0) return STREAM_BYTES_FALLBACK;
+    size_t share = (size_t)second / 4 * 3 + (third > 0 && cores > 0 ? (size_t)third / (size_t)cores : 0),
+           most  = (size_t)GRANULES_MAX * GRANULE_BYTES;
+    return share < most ? share : most;
 }
 
 static void (*copy_past_cache)(char *to, const char *from, size_t bytes);
@@ -63,55 +71,84 @@ void shmemi_rma_choose_copy(size_t stream_bytes)
 {
     string_copies   = shmemi_cpu_has_fsrm();
     copy_past_cache = shmemi_cpu_has_avx512f() ? stream_lines_64 : stream_lines_16;
-    stream_from     = stream_bytes == SIZE_MAX ? stream_default() : stream_bytes;
+    stream_from     = stream_bytes == SIZE_MAX ? cache_share() : stream_bytes;
     cold_from       = stream_bytes == SIZE_MAX ? COLD_BYTES : SIZE_MAX;
     if (stream_from < STREAM_BYTES_MIN) stream_from = STREAM_BYTES_MIN;
+    granules = GRANULES_MIN;
+    while (granules < GRANULES_MAX && granules * GRANULE_BYTES < stream_from) granules *= 2;
     size_t smallest               = stream_from < cold_from ? stream_from : cold_from;
     shmemi_state.copy_large_bytes = string_copies && STRING_BYTES < smallest ? STRING_BYTES : smallest;
 }
 
 /*
- * Was this place put to lately? A table of tags of the granules of the last puts, as large as the cache: a hit means that the lines are
+ * Was this place put to lately? A table of tags of the granules of the last puts, as large as the share of the cache: a hit means that the lines are
  * probably still there and a cached copy is quick; a miss, that it would fetch each line from memory only to overwrite it. Threads may race on
  * it: a wrong answer costs speed, nothing else.
  */
 static bool put_lately(const char *to, size_t bytes)
 {
-    static _Atomic uint32_t tags[GRANULES];
+    static _Atomic uint32_t tags[GRANULES_MAX];
+    const size_t            mask  = granules - 1;
     uintptr_t               first = (uintptr_t)to / GRANULE_BYTES, last = ((uintptr_t)to + bytes - 1) / GRANULE_BYTES;
-    bool                    hit = atomic_load_explicit(&tags[first % GRANULES], memory_order_relaxed) == (uint32_t)first;
+    bool                    hit = atomic_load_explicit(&tags[first & mask], memory_order_relaxed) == (uint32_t)first;
     for (uintptr_t granule = first; granule <= last; granule++)
-        atomic_store_explicit(&tags[granule % GRANULES], (uint32_t)granule, memory_order_relaxed);
+        atomic_store_explicit(&tags[granule & mask], (uint32_t)granule, memory_order_relaxed);
     return hit;
 }
 
-/* Whole lines of the target: a line in two parts costs twice. */
-static void copy_lines(char *to, const char *from, size_t bytes, bool past_cache)
+/* Of the target, whole lines, as a line in two parts costs twice; its ends by plain copies. */
+static void copy_streaming(char *to, const char *from, size_t bytes)
 {
     size_t head = (0 - (uintptr_t)to) & 63, lines = (bytes - head) & ~(size_t)63, tail = bytes - head - lines;
     memcpy(to, from, head);
-    if (!past_cache) {
-        copy_string(to + head, from + head, bytes - head);
-        return;
-    }
     copy_past_cache(to + head, from + head, lines);
     memcpy(to + head + lines, from + head + lines, tail);
     _mm_sfence(); /* x86 does not order these stores with later ones; signals and fences rely on it */
 }
 
+static void copy_block(char *to, const char *from, size_t bytes)
+{
+    size_t head = (0 - (uintptr_t)to) & 63;
+    if (!string_copies || bytes < head) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    memcpy(to, from, head);
+    copy_string(to + head, from + head, bytes - head);
+}
+
+/*
+ * Ranges near the size of the second-level cache, in blocks from the last to the first: who wrote the source did it from its start to its end, so the
+ * end is what this core's cache still has; and who reads the target next begins at its start, which is then what was written last.
+ */
+enum { BACKWARD_BYTES = 1 << 20, BLOCK_BYTES = 32 << 10 };
+
+static void copy_cached(char *to, const char *from, size_t bytes)
+{
+    if (bytes < BACKWARD_BYTES) {
+        copy_block(to, from, bytes);
+        return;
+    }
+    for (size_t end = bytes; end > 0;) {
+        size_t block = (uintptr_t)(to + end - 1) % BLOCK_BYTES + 1; /* from where a block of the target begins */
+        if (block > end) block = end;
+        end -= block;
+        copy_block(to + end, from + end, block);
+    }
+}
+
 /* The receiver of a put reads it later, and elsewhere. */
 void shmemi_rma_large_put(void *to, const void *from, size_t bytes)
 {
-    bool past_cache = bytes >= stream_from || (bytes >= cold_from && !put_lately(to, bytes));
-    if (!past_cache && !string_copies) memcpy(to, from, bytes);
-    else copy_lines(to, from, bytes, past_cache);
+    if (bytes >= stream_from || (bytes >= cold_from && !put_lately(to, bytes))) copy_streaming(to, from, bytes);
+    else copy_cached(to, from, bytes);
 }
 
 /* The caller of a get reads it now: in the cache, if it fits. */
 void shmemi_rma_large_get(void *to, const void *from, size_t bytes)
 {
-    if (bytes < stream_from && !string_copies) memcpy(to, from, bytes);
-    else copy_lines(to, from, bytes, bytes >= stream_from);
+    if (bytes >= stream_from) copy_streaming(to, from, bytes);
+    else copy_cached(to, from, bytes);
 }
 
 #else

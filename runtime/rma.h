@@ -11,7 +11,7 @@
 
 /*
  * Choose how this machine copies large ranges (called once by init): by one string instruction where the CPU is quick at it, and past
- * the cache from stream_bytes on. SIZE_MAX, the default: from three quarters of the second-level cache on, and from 16 KiB on in puts
+ * the cache from stream_bytes on. SIZE_MAX, the default: from a core's share of the caches on, and from 16 KiB on in puts
  * to places that this PE has not put to lately (docs/decisions/0007-copies.md). Sets shmemi_state.copy_large_bytes.
  */
 void shmemi_rma_choose_copy(size_t stream_bytes);

@@ -105,6 +105,12 @@ bench_loop bench_raw_store, bench_raw_load, bench_raw_copy, bench_raw_copy_fence
     bench_raw_add, bench_raw_swap, bench_raw_add_each, bench_raw_ping_pong, bench_raw_copy_ping_pong, bench_raw_meet,
     bench_raw_hand_over;
 
+/* Ways to copy: of the C library, by one string instruction, in blocks from the last to the first, past the cache by 16 and by 64 bytes. */
+enum { BENCH_RAW_COPIES = 5 };
+typedef void             bench_copy(void *to, const void *from, size_t bytes);
+extern bench_copy *const bench_raw_copies[BENCH_RAW_COPIES];
+double                   bench_median(double *values, int count); /* sorts them */
+
 /* ---- the cases ---- */
 
 void bench_run_pt2pt(void);      /* latency, bandwidth, rate, atomic, signal */

@@ -92,6 +92,7 @@ static double steady_sample(const struct bench_case *what, bench_loop *loop, siz
 static size_t turns_that_fill(const struct bench_case *what, bench_loop *loop)
 {
     size_t turns = 1;
+    sample(what, loop, turns); /* does not count: pages that are new, the choice of a copy */
     for (;;) {
         double spent = steady_sample(what, loop, turns);
         if (spent >= bench.sample_ns || turns >= TURNS_MAX) return turns;

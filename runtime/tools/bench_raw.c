@@ -11,13 +11,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 /* Words on lines of their own, then the bytes. */
@@ -132,9 +133,7 @@ void bench_raw_add_each(const struct bench_case *what, size_t times)
     if (bench.me < 2) bench_raw_add(what, times);
 }
 
-/* ---- copies: the best of three, found anew for each size ---- */
-
-typedef void copy_fn(void *to, const void *from, size_t bytes);
+/* ---- copies: the best of several, found anew for each size ---- */
 
 static void copy_libc(void *to, const void *from, size_t bytes)
 {
@@ -148,6 +147,17 @@ static void copy_string(void *to, const void *from, size_t bytes)
     __asm__ __volatile__("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
+/* Blocks from the last to the first: what was written last is read first, as it is still in the cache. */
+static void copy_backward(void *to, const void *from, size_t bytes)
+{
+    enum { BLOCK = 32 << 10 };
+    for (size_t end = bytes, block; end > 0;) {
+        block = end % BLOCK ? end % BLOCK : BLOCK;
+        end -= block;
+        copy_string((char *)to + end, (const char *)from + end, block);
+    }
+}
+
 static void copy_stream(void *to, const void *from, size_t bytes)
 {
     if (bytes % BENCH_LINE) {
@@ -159,32 +169,73 @@ static void copy_stream(void *to, const void *from, size_t bytes)
     for (size_t i = 0; i < bytes / 16; i++) _mm_stream_si128(d + i, _mm_loadu_si128(s + i));
     _mm_sfence();
 }
+
+__attribute__((target("avx512f"))) static void stream_lines(void *to, const void *from, size_t bytes)
+{
+    char       *d = to;
+    const char *s = from;
+    for (size_t i = 0; i < bytes; i += 64) _mm512_stream_si512((void *)(d + i), _mm512_loadu_si512(s + i));
+    _mm_sfence();
+}
+
+static void copy_stream_lines(void *to, const void *from, size_t bytes)
+{
+    if (bytes % BENCH_LINE || !__builtin_cpu_supports("avx512f")) copy_stream(to, from, bytes);
+    else stream_lines(to, from, bytes);
+}
+
+bench_copy *const bench_raw_copies[BENCH_RAW_COPIES] = {copy_libc, copy_string, copy_backward, copy_stream, copy_stream_lines};
 #else
-#define copy_string copy_libc
-#define copy_stream copy_libc
+bench_copy *const bench_raw_copies[BENCH_RAW_COPIES] = {copy_libc, copy_libc, copy_libc, copy_libc, copy_libc};
 #endif
 
-static copy_fn *best_copy(void *to, const void *from, size_t bytes)
+enum { TRIALS = 9, TRIAL_BYTES = 1 << 20 };
+
+static int by_value(const void *a, const void *b)
 {
-    static copy_fn *const all[] = {copy_libc, copy_string, copy_stream};
-    static copy_fn       *best  = copy_libc;
-    static size_t         best_bytes;
-    static const void    *best_to;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    return values[count / 2];
+}
+
+/* One trial, under the conditions of a sample: another copy, to or from other memory, has gone before. */
+static double try_copy(bench_copy *copy, void *to, const void *from, size_t bytes)
+{
+    bool  into_area = (char *)to >= area && (char *)to < area + 2 * area_bytes;
+    char *mine      = into_area ? to : (char *)(uintptr_t)from,
+         *other     = mine < area + area_bytes ? mine + area_bytes : mine - area_bytes;
+    copy_libc(into_area ? other : to, into_area ? from : other, bytes);
+    size_t turns = bytes < TRIAL_BYTES ? TRIAL_BYTES / bytes : 1;
+    double start = bench_now_ns();
+    for (size_t i = 0; i < turns; i++) copy(to, from, bytes);
+    return (bench_now_ns() - start) / (double)turns;
+}
+
+/* All in turn, several times; the one with the least median. */
+static bench_copy *find_best_copy(void *to, const void *from, size_t bytes)
+{
+    double spent[BENCH_RAW_COPIES][TRIALS];
+    int    best = 0;
+    for (int i = 0; i < TRIALS; i++)
+        for (int k = 0; k < BENCH_RAW_COPIES; k++) spent[k][i] = try_copy(bench_raw_copies[k], to, from, bytes);
+    for (int k = 0; k < BENCH_RAW_COPIES; k++)
+        if (bench_median(spent[k], TRIALS) < bench_median(spent[best], TRIALS)) best = k;
+    return bench_raw_copies[best];
+}
+
+static bench_copy *best_copy(void *to, const void *from, size_t bytes)
+{
+    static bench_copy *best;
+    static size_t      best_bytes;
+    static const void *best_to;
     if (bytes < 1024) return copy_libc;
     if (bytes == best_bytes && to == best_to) return best;
-    double least = 0;
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
-        double shortest = 0;
-        for (int i = 0; i < 5; i++) {
-            double start = bench_now_ns();
-            all[k](to, from, bytes);
-            double spent = bench_now_ns() - start;
-            if (i == 1 || spent < shortest) shortest = spent;
-        }
-        if (k > 0 && shortest >= least) continue;
-        least = shortest;
-        best  = all[k];
-    }
+    best       = find_best_copy(to, from, bytes);
     best_bytes = bytes;
     best_to    = to;
     return best;
@@ -197,7 +248,7 @@ void bench_raw_copy(const struct bench_case *what, size_t times)
         for (size_t i = 0; i < times; i++) *to = *from;
         return;
     }
-    copy_fn *copy = best_copy(area, what->source, what->bytes);
+    bench_copy *copy = best_copy(area, what->source, what->bytes);
     for (size_t i = 0; i < times; i++) copy(area, what->source, what->bytes);
 }
 
@@ -220,7 +271,7 @@ void bench_raw_fence(const struct bench_case *what, size_t times)
 void bench_raw_copy_fence(const struct bench_case *what, size_t times)
 {
     volatile uint64_t *to = (void *)area, *from = (void *)what->source;
-    copy_fn           *copy = best_copy(area, what->source, what->bytes);
+    bench_copy        *copy = best_copy(area, what->source, what->bytes);
     for (size_t i = 0; i < times; i++) {
         if (what->bytes == 8) *to = *from;
         else copy(area, what->source, what->bytes);
@@ -235,7 +286,7 @@ void bench_raw_copy_back(const struct bench_case *what, size_t times)
         for (size_t i = 0; i < times; i++) *to = *from;
         return;
     }
-    copy_fn *copy = best_copy(what->source, area, what->bytes);
+    bench_copy *copy = best_copy(what->source, area, what->bytes);
     for (size_t i = 0; i < times; i++) copy(what->source, area, what->bytes);
 }
 

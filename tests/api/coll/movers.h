@@ -10,7 +10,10 @@
 
 #include "../api.h"
 
-enum { MOVERS_ROOM = 1 << 20, MOVERS_GUARD = 16, MOVERS_CLEAR = 0xEE };
+#ifndef MOVERS_ROOM_BYTES
+#define MOVERS_ROOM_BYTES (1 << 20)
+#endif
+enum { MOVERS_ROOM = MOVERS_ROOM_BYTES, MOVERS_GUARD = 16, MOVERS_CLEAR = 0xEE };
 
 struct movers {
     unsigned char *dest, *source; /* symmetric, MOVERS_ROOM bytes each */
@@ -47,7 +50,7 @@ static inline void movers_destroy(struct movers *m)
 
 static inline unsigned char movers_byte(unsigned salt, int from, int to, size_t i)
 {
-    return (unsigned char)(salt * 31 + (unsigned)from * 7 + (unsigned)to * 13 + i * 3 + (i >> 8));
+    return (unsigned char)(salt * 31 + (unsigned)from * 7 + (unsigned)to * 13 + i * 3 + (i >> 8) + (i >> 16) * 5);
 }
 
 /* A piece of dest, the same on all members. Collective over the team where the room is used up. */

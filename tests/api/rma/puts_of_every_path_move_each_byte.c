@@ -14,14 +14,15 @@
 enum { LARGEST = (3 << 19) + 4096, GUARD_BYTES = 256, PLACES = 4, PLACE_BYTES = LARGEST + 8192, GUARD = 0xEE };
 
 static const char *const settings[] = {NULL, "1", "300", "4K", "16K", "64K", "1536K"};
-static const size_t      sizes[]    = {4095,       4096,  4097,   4096 + 63, 8191,          16383,   16384,         16385,
-                                       16384 + 65, 32769, 100003, 3 << 18,   (3 << 19) - 1, 3 << 19, (3 << 19) + 1, LARGEST};
+static const size_t      sizes[]    = {4095,          4096,          4097,    4096 + 63,     8191,    16383,         16384,
+                                       16385,         16384 + 65,    32769,   100003,        3 << 18, (1 << 20) - 1, 1 << 20,
+                                       (1 << 20) + 1, (3 << 19) - 1, 3 << 19, (3 << 19) + 1, LARGEST};
 
 static uint64_t signal_word;
 
 static unsigned char byte_of(size_t i, unsigned salt)
 {
-    return (unsigned char)(i * 7 + (i >> 8) * 3 + salt * 29 + 1);
+    return (unsigned char)(i * 7 + (i >> 8) * 3 + (i >> 16) * 11 + salt * 29 + 1);
 }
 
 /* The bytes, and a guard on each side; the bytes are guards again afterwards. */
