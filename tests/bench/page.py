@@ -153,12 +153,14 @@ def check(result, startup):
             continue
         to_raw = result.ours.ratio_to_raw(key)
         have = ratio_words((ratio if target.copy else None, "copy"), (to_raw, "raw")).replace(" or ", ", ")
-        asked = ratio_words((limit if target.copy else None, "copy"), (None if target.copy else limit, "raw"), (BOUND if target.bound and to_raw else None, "raw"))
+        asked = ratio_words((limit if target.copy else None, "copy"), (None if target.copy else limit, "raw"),
+                            (BOUND if target.bound and to_raw else None, "raw"))
         done.append(Checked(name, result.ours.value(key), have, asked_text(result, key, target), asked, verdict_of(result, key, target, ratio, limit)))
     what, beside, most = START
     if what in startup and beside in startup:
         ratio = startup[what] / startup[beside]
-        done.append(Checked((what, "", "", "2"), startup[what] * 1e6, f"{ratio:.2f} x raw", "", f"{most:.2f} x raw", "yes" if at_most(ratio, most) else "**no**"))
+        met = "yes" if at_most(ratio, most) else "**no**"
+        done.append(Checked((what, "", "", "2"), startup[what] * 1e6, f"{ratio:.2f} x raw", "", f"{most:.2f} x raw", met))
     return done, absent
 
 

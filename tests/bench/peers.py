@@ -116,8 +116,8 @@ def open_mpi(given, folder, memory):
     environment = open_mpi_environment(folder, memory, OMPI_MCA_osc="^rdma", UCX_TLS="posix,self", OMPI_MCA_pml="ob1")
     library = Library("Open MPI", lambda pes: [oshrun, *open_mpi_options(pes), "-n", str(pes), program], lambda pes: environment)
     library.note("Open MPI's OpenSHMEM runs with OMPI_MCA_osc=^rdma: as packaged in Debian 12 it crashes at the end of each program otherwise. "
-                 "UCX_TLS=posix,self, OMPI_MCA_pml=ob1 and --bind-to core make it quickest. It has API 1.4: its put_signal is put, fence, p, and its collectives are those of "
-                 "active sets.")
+                 "UCX_TLS=posix,self, OMPI_MCA_pml=ob1 and --bind-to core make it quickest. It has API 1.4: its put_signal is put, fence, p, and its "
+                 "collectives are those of active sets.")
     return library, None
 
 
