@@ -54,10 +54,8 @@ static bool takes_part(const struct bench_case *what)
     }
 }
 
-/* Longer than a sample, which PE 0 alone runs. */
-static void nap(void)
+static void nap(double ns)
 {
-    double          ns   = 3 * bench.sample_ns;
     struct timespec time = {.tv_sec = (time_t)(ns / 1e9), .tv_nsec = (long)ns % 1000000000};
     nanosleep(&time, NULL);
 }
@@ -66,11 +64,12 @@ static void nap(void)
 static double sample(const struct bench_case *what, bench_loop *loop, size_t turns)
 {
     if (what->by != BENCH_BY_ONE) shmem_barrier_all();
-    double start = bench_now_ns();
-    if (loop == bench_raw_hand_over && bench.me != 0) { /* PE 0 hands over alone: who waits for it in a barrier would disturb it */
-        nap();
-        return bench_largest(0);
+    if (loop == bench_raw_hand_over) {
+        /* PE 0 alone hands over: it begins when the others have left the barrier, and ends before they wake. */
+        nap((bench.me == 0 ? 1 : 4) * bench.sample_ns);
+        if (bench.me != 0) return bench_largest(0);
     }
+    double start = bench_now_ns();
     if (takes_part(what)) loop(what, turns);
     double spent = bench_now_ns() - start;
     if (what->by == BENCH_BY_ONE) return spent;
@@ -88,6 +87,12 @@ static double steady_sample(const struct bench_case *what, bench_loop *loop, siz
     return least;
 }
 
+/* The first turn may cost far more than the next ones, such as the wake of a thread: then more turns hardly take longer. */
+static bool grows_with_turns(const struct bench_case *what, bench_loop *loop, size_t turns, double spent)
+{
+    return turns > 8 || steady_sample(what, loop, 2 * turns) > 1.5 * spent;
+}
+
 /* More turns than it takes do no harm; one turn of a call of some ns would measure the clock, in every sample of the row. */
 static size_t turns_that_fill(const struct bench_case *what, bench_loop *loop)
 {
@@ -95,7 +100,12 @@ static size_t turns_that_fill(const struct bench_case *what, bench_loop *loop)
     sample(what, loop, turns); /* does not count: pages that are new, the choice of a copy */
     for (;;) {
         double spent = steady_sample(what, loop, turns);
-        if (spent >= bench.sample_ns || turns >= TURNS_MAX) return turns;
+        if (turns >= TURNS_MAX) return turns;
+        if (spent >= bench.sample_ns) {
+            if (grows_with_turns(what, loop, turns, spent)) return turns;
+            turns *= 4;
+            continue;
+        }
         double more = spent > 0 ? bench.sample_ns / spent * 1.1 : 8;
         turns       = more > 8 ? turns * 8 : (size_t)((double)turns * (more < 1.2 ? 1.2 : more)) + 1;
     }
