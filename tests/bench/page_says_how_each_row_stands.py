@@ -63,12 +63,15 @@ def write_figures(path):
 
 
 def page(notes):
+    """Status, page and errors; notes "": those of the tree."""
     with tempfile.TemporaryDirectory(prefix="postern-bench-") as name:
         folder = pathlib.Path(name)
         write_figures(folder / "figures.csv")
         (folder / "figures.json").write_text(json.dumps(ABOUT), encoding="utf-8")
-        (folder / "notes.toml").write_text(notes, encoding="utf-8")
-        command = [pathlib.Path(__file__).parent / "run", "--from", folder / "figures.csv", "--print", "--notes", folder / "notes.toml"]
+        command = [pathlib.Path(__file__).parent / "run", "--from", folder / "figures.csv", "--print"]
+        if notes:
+            (folder / "notes.toml").write_text(notes, encoding="utf-8")
+            command += ["--notes", folder / "notes.toml"]
         done = subprocess.run(command, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
@@ -121,6 +124,7 @@ def main():
         "a note of a row that is not lost is not there": "not lost" not in text,
         "a missing peer is named": "skipped: three: it is not installed." in lines,
         "a peer without a row has an empty cell": row(rows, "get", "heap", "512 B")[-3:-1] == ["", "1.20 ± 0.00"],
+        "the notes of the tree can be read": page("")[0] == 0,
         "a note without a text is an error": bad_status != 0 and "a note needs operation and text" in bad_errors,
     }
     failed = [what for what, is_so in checks.items() if is_so is not True]
