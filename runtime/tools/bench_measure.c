@@ -65,9 +65,9 @@ static double sample(const struct bench_case *what, bench_loop *loop, size_t tur
 {
     if (what->by != BENCH_BY_ONE) shmem_barrier_all();
     if (loop == bench_raw_hand_over) {
-        /* PE 0 alone hands over: it begins when the others have left the barrier, and ends before they wake. */
-        nap((bench.me == 0 ? 1 : 4) * bench.sample_ns);
-        if (bench.me != 0) return bench_largest(0);
+        /* PEs 0 and 1 hand over: they begin when the others have left the barrier, and end before these wake. */
+        nap((bench.me < 2 ? 1 : 4) * bench.sample_ns);
+        if (bench.me > 1) return bench_largest(0);
     }
     double start = bench_now_ns();
     if (takes_part(what)) loop(what, turns);

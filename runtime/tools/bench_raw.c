@@ -8,9 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +25,8 @@ struct words {
     _Alignas(BENCH_LINE) uint64_t to_first; /* written by PE 1, read by PE 0 */
     _Alignas(BENCH_LINE) uint64_t to_second;
     _Alignas(BENCH_LINE) uint64_t counted;
+    _Alignas(BENCH_LINE) uint32_t baton; /* counts hand-overs of a core */
+    int core;                            /* the one that PEs 0 and 1 share for that */
 };
 
 static struct words *words;
@@ -83,6 +83,7 @@ void bench_raw_open(size_t bytes)
     words = (void *)at;
     area  = at + WORDS_BYTES;
     memset(area + (bench.me == 0 ? area_bytes : 0), 1, bench.me < 2 ? area_bytes : 0);
+    if (bench.me == 0) words->core = sched_getcpu();
     to_me   = bench.me == 0 ? &words->to_first : &words->to_second;
     to_peer = bench.me == 0 ? &words->to_second : &words->to_first;
     shmem_barrier_all();
@@ -344,52 +345,35 @@ void bench_raw_meet(const struct bench_case *what, size_t times)
 /* ---- more PEs than cores ---- */
 
 /*
- * Two threads of PE 0 on one core, that give it to each other. Where N PEs meet on C cores, each core must pass from PE to PE N / C times,
- * whatever a library does.
+ * PEs 0 and 1 on one core, that they give to each other. Where N PEs meet on C cores, each core must pass from PE to PE N / C times, whatever a
+ * library does. Two processes, since that is what PEs are: to change the address space is part of it.
  */
-static _Atomic uint32_t baton; /* even: the first thread's turn */
-
-static void wait_for_baton(uint32_t parity)
+static void wait_for_baton(uint32_t mine)
 {
     uint32_t seen;
-    while (((seen = atomic_load_explicit(&baton, memory_order_acquire)) & 1) != parity)
-        syscall(SYS_futex, &baton, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    while (((seen = __atomic_load_n(&words->baton, __ATOMIC_ACQUIRE)) & 1) != mine)
+        syscall(SYS_futex, &words->baton, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
 static void pass_baton(void)
 {
-    atomic_fetch_add_explicit(&baton, 1, memory_order_release);
-    syscall(SYS_futex, &baton, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static void *second_runner(void *nothing)
-{
-    for (;;) {
-        wait_for_baton(1);
-        pass_baton();
-    }
-    return nothing;
+    __atomic_fetch_add(&words->baton, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &words->baton, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 void bench_raw_hand_over(const struct bench_case *what, size_t times)
 {
-    static bool started;
-    cpu_set_t   before, one;
+    cpu_set_t before, one;
     (void)what;
-    if (bench.me != 0) return;
+    if (bench.me > 1) return;
     sched_getaffinity(0, sizeof before, &before);
     CPU_ZERO(&one);
-    CPU_SET((size_t)sched_getcpu(), &one);
+    CPU_SET((size_t)words->core, &one);
     sched_setaffinity(0, sizeof one, &one);
-    if (!started) { /* it inherits the one core, and ends with the process */
-        pthread_t thread;
-        started = pthread_create(&thread, NULL, second_runner, NULL) == 0;
-        if (started) pthread_detach(thread);
-    }
     size_t hand_overs = times * (size_t)bench.npes / (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    for (size_t i = 0; started && i < hand_overs; i += 2) {
+    for (size_t i = 0; i < hand_overs; i += 2) {
+        wait_for_baton((uint32_t)bench.me); /* even: that of PE 0 */
         pass_baton();
-        wait_for_baton(0);
     }
     sched_setaffinity(0, sizeof before, &before);
 }

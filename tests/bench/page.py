@@ -235,7 +235,7 @@ def target_section(result, startup, notes):
 
 RAW_TEXT = """Raw: a store, a load, a locked instruction, the best of five copies (and a full fence), two flags that two processes set for each other; for collectives
 of 64 KiB and more, where each PE has a core, the copies alone that they cannot do without, in the best way and without a meeting; with more PEs
-than cores, as many hand-overs of a core from thread to thread as the PEs need to meet. Bytes are those of the message; for collect and fcollect what each PE
+than cores, as many hand-overs of a core from process to process as the PEs need to meet. Bytes are those of the message; for collect and fcollect what each PE
 gives, for alltoall what each gives to each other. Calls come back to back: what they move may stay in the cache of the core that wrote it last."""
 NOISE_TEXT = """In each round every library has its turn, the order turning round, and a ratio is of one round: the column shows the median of the rounds, and ± the
 median distance of the rounds from it. It is beside the peer that is hardest to beat in this row. A row is **won** below 1.00, **level** up to that spread or 2 %
