@@ -88,7 +88,6 @@ static int allocate(struct fabric *fabric)
     fabric->sends    = allocate_buffers(SENDS, OP_FREE);
     fabric->receives = allocate_buffers(RECEIVES, OP_RECEIVE);
     if (!fabric->peers || !fabric->ops || !fabric->sends || !fabric->receives) return -ENOMEM;
-    for (size_t i = 0; i < npes; i++) fabric->peers[i].probe = -1;
     for (size_t i = OPS; i-- > 0;) {
         fabric->ops[i].next = fabric->free_ops;
         fabric->free_ops    = &fabric->ops[i];
@@ -101,7 +100,10 @@ static int allocate(struct fabric *fabric)
 
 static void free_memory(struct fabric *fabric)
 {
-    for (int i = 0; fabric->peers && i < fabric->job->npes; i++) free(fabric->peers[i].traffic);
+    for (int i = 0; fabric->peers && i < fabric->job->npes; i++) {
+        free(fabric->peers[i].traffic);
+        free(fabric->peers[i].trouble);
+    }
     for (int i = 0; i < SHMEMT_SEGMENTS_MAX; i++) free(fabric->remotes[i]);
     free(fabric->peers);
     free(fabric->ops);
@@ -256,12 +258,11 @@ static int add_peer(struct shmemt *tp, int pe, const struct shmemt_address *addr
     if (pe < 0 || pe >= fabric->job->npes) return -EINVAL;
     struct peer *peer = &fabric->peers[pe];
     /* A PE without an address of this kind (the other has IPv6 only, say) is not an error of this one. */
-    if (address->bytes == 0 || address->bytes > sizeof peer->raw) return -EHOSTUNREACH;
+    if (address->bytes == 0 || address->bytes > sizeof address->data) return -EHOSTUNREACH;
     if (fabric->info->src_addrlen > 0 && fabric->info->src_addrlen != address->bytes) return -EHOSTUNREACH;
     int inserted;
     pthread_mutex_lock(&fabric->lock);
-    inserted = fi_av_insert(fabric->av, address->data, 1, &peer->address, 0, NULL);
-    memcpy(peer->raw, address->data, address->bytes);
+    inserted    = fi_av_insert(fabric->av, address->data, 1, &peer->address, 0, NULL);
     peer->known = inserted == 1;
     pthread_mutex_unlock(&fabric->lock);
     return inserted == 1 ? 0 : -EHOSTUNREACH;
@@ -341,7 +342,7 @@ static void close_fabric(struct shmemt *tp)
     pthread_mutex_lock(&fabric->lock);
     settle_debts(fabric);
     for (int pe = 0; pe < fabric->job->npes; pe++)
-        if (fabric->peers[pe].probe >= 0) shmemt_libfabric_failure_lose(fabric, pe);
+        if (fabric->peers[pe].trouble && fabric->peers[pe].trouble->probe >= 0) shmemt_libfabric_failure_lose(fabric, pe);
     pthread_mutex_unlock(&fabric->lock);
     for (int i = 0; i < SHMEMT_SEGMENTS_MAX; i++) shmemt_libfabric_memory_unexport(tp, i);
     destroy(fabric);

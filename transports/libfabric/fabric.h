@@ -162,28 +162,33 @@ struct answer {
 /* What a peer gets its window and answers on first use. Messages are numbered from 0, round 2^32. */
 struct traffic {
     struct sent   sent[WINDOW];
-    struct answer answers[WINDOW]; /* values that this PE owes the peer */
+    struct answer answers[WINDOW];   /* values that this PE owes the peer */
+    int64_t       heard_ns, ping_ns; /* while messages are under way: when it was heard, and last asked */
 };
 
+/* Of a peer that does not answer (failure.c). Made when that begins, so that only such peers cost it. */
+struct trouble {
+    int64_t again_ns; /* since when it is always -FI_EAGAIN; 0: it is not */
+    int64_t probe_ns;
+    int     probe; /* socket, or -1 */
+    int     error;
+    char    why[200];
+};
+
+/* There is one for each PE of the job from the start, so it is small. */
 struct peer {
     fi_addr_t       address;
-    bool            known, lost;
-    struct traffic *traffic;
-    uint32_t        next, acknowledged; /* messages to it                        */
-    uint32_t        applied;            /* messages from it                      */
-    uint32_t        answers_begin, answers_end;
-    bool            owes_ack, owes_pong, listed;
-    uint32_t        pong_echo;
+    struct traffic *traffic; /* NULL: no message yet */
+    struct trouble *trouble; /* NULL: none so far    */
     struct peer    *next_debtor;
-
-    /* failure.c */
-    int64_t       heard_ns, ping_ns, again_ns, probe_ns;
-    int           probe; /* socket, or -1 */
-    bool          failing, removed;
-    int           error;
-    char          why[200];
-    unsigned char raw[124]; /* its address as it came */
+    uint32_t        next, acknowledged; /* messages to it   */
+    uint32_t        applied;            /* messages from it */
+    uint32_t        answers_begin, answers_end;
+    uint32_t        pong_echo;
+    bool            known, lost, failing, removed;
+    bool            owes_ack, owes_pong, listed;
 };
+_Static_assert(sizeof(struct peer) <= 64, "docs/scaling.md says what a PE costs that is never talked to");
 
 /* What one context has under way to one peer. */
 struct under_way {

@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,16 +41,28 @@ int64_t shmemt_libfabric_failure_now(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* NULL: no memory. */
+static struct trouble *trouble_of(struct peer *peer)
+{
+    if (peer->trouble) return peer->trouble;
+    peer->trouble = calloc(1, sizeof *peer->trouble);
+    if (peer->trouble) peer->trouble->probe = -1;
+    return peer->trouble;
+}
+
 void shmemt_libfabric_failure_note(struct fabric *fabric, int pe, int error, const char *format, ...)
 {
     struct peer *peer = &fabric->peers[pe];
     va_list      args;
     if (peer->lost || peer->failing) return;
-    va_start(args, format);
-    vsnprintf(peer->why, sizeof peer->why, format, args);
-    va_end(args);
+    struct trouble *trouble = trouble_of(peer);
+    if (trouble) {
+        va_start(args, format);
+        vsnprintf(trouble->why, sizeof trouble->why, format, args);
+        va_end(args);
+        trouble->error = error < 0 ? error : -EIO;
+    }
     peer->failing    = true;
-    peer->error      = error < 0 ? error : -EIO;
     fabric->failures = true;
 }
 
@@ -57,16 +70,9 @@ void shmemt_libfabric_failure_note(struct fabric *fabric, int pe, int error, con
 
 static void end_probe(struct peer *peer)
 {
-    if (peer->probe >= 0) close(peer->probe);
-    peer->probe = -1;
-}
-
-static void note_unreachable(struct fabric *fabric, int pe, int error)
-{
-    char address[INET6_ADDRSTRLEN];
-    shmemt_libfabric_provider_address(fabric->peers[pe].raw, sizeof fabric->peers[pe].raw, address, sizeof address);
-    shmemt_libfabric_failure_note(fabric, pe, -error, "cannot connect to %s: %s%s", address, strerror(error),
-                                  error == ECONNREFUSED ? " (its process is gone)" : "");
+    if (!peer->trouble || peer->trouble->probe < 0) return;
+    close(peer->trouble->probe);
+    peer->trouble->probe = -1;
 }
 
 /* A timeout of connect() itself is one; others are of this machine (no descriptors left, say) and tell nothing of the peer. */
@@ -75,36 +81,60 @@ static bool is_verdict(int error)
     return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH || error == ETIMEDOUT;
 }
 
+/* The provider keeps the address; false: it is none that sockets know, and the provider's word is all there is. */
+static bool socket_address(const struct fabric *fabric, int pe, struct sockaddr_storage *address_out, socklen_t *bytes_out)
+{
+    struct sockaddr_storage address = {0};
+    size_t                  bytes   = sizeof address;
+    bool                    v4 = fabric->info->addr_format == FI_SOCKADDR_IN, v6 = fabric->info->addr_format == FI_SOCKADDR_IN6;
+    if (!v4 && !v6) return false;
+    if (fi_av_lookup(fabric->av, fabric->peers[pe].address, &address, &bytes) != 0) return false;
+    *address_out = address;
+    *bytes_out   = v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    return true;
+}
+
+static void judge_peer(struct fabric *fabric, int pe, int error)
+{
+    struct sockaddr_storage raw;
+    socklen_t               bytes;
+    char                    text[INET6_ADDRSTRLEN] = "";
+    if (!is_verdict(error)) return;
+    if (socket_address(fabric, pe, &raw, &bytes)) shmemt_libfabric_provider_address(&raw, bytes, text, sizeof text);
+    shmemt_libfabric_failure_note(fabric, pe, -error, "cannot connect to %s: %s%s", text, strerror(error),
+                                  error == ECONNREFUSED ? " (its process is gone)" : "");
+}
+
 static void start_probe(struct fabric *fabric, int pe, int64_t now)
 {
-    struct peer           *peer    = &fabric->peers[pe];
-    const struct sockaddr *address = (const struct sockaddr *)(const void *)peer->raw;
-    bool                   v4 = fabric->info->addr_format == FI_SOCKADDR_IN, v6 = fabric->info->addr_format == FI_SOCKADDR_IN6;
-    socklen_t              bytes = v4 ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    if (!v4 && !v6) return; /* not an address that sockets know: the provider's word is all there is */
-    peer->probe_ns = now;
-    peer->probe    = socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (peer->probe < 0) return;
-    if (connect(peer->probe, address, bytes) == 0 || errno == EINPROGRESS) return;
+    struct peer            *peer    = &fabric->peers[pe];
+    struct trouble         *trouble = peer->trouble;
+    struct sockaddr_storage address;
+    socklen_t               bytes;
+    if (!socket_address(fabric, pe, &address, &bytes)) return;
+    trouble->probe_ns = now;
+    trouble->probe    = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (trouble->probe < 0) return;
+    if (connect(trouble->probe, (const struct sockaddr *)&address, bytes) == 0 || errno == EINPROGRESS) return;
     int error = errno;
     end_probe(peer);
-    if (is_verdict(error)) note_unreachable(fabric, pe, error);
+    judge_peer(fabric, pe, error);
 }
 
 static void look_at_probe(struct fabric *fabric, int pe, int64_t now)
 {
     struct peer  *peer  = &fabric->peers[pe];
-    struct pollfd ready = {.fd = peer->probe, .events = POLLOUT};
+    struct pollfd ready = {.fd = peer->trouble->probe, .events = POLLOUT};
     int           error = 0;
     socklen_t     bytes = sizeof error;
     if (poll(&ready, 1, 0) <= 0) {
-        if (now - peer->probe_ns < PROBE_MS_MAX * MS) return;
+        if (now - peer->trouble->probe_ns < PROBE_MS_MAX * MS) return;
         error = ETIMEDOUT;
     } else {
-        getsockopt(peer->probe, SOL_SOCKET, SO_ERROR, &error, &bytes);
+        getsockopt(peer->trouble->probe, SOL_SOCKET, SO_ERROR, &error, &bytes);
     }
     end_probe(peer);
-    if (is_verdict(error)) note_unreachable(fabric, pe, error);
+    judge_peer(fabric, pe, error);
 }
 
 static bool waits_for(const struct peer *peer)
@@ -114,12 +144,14 @@ static bool waits_for(const struct peer *peer)
 
 int shmemt_libfabric_failure_again(struct fabric *fabric, int pe)
 {
-    struct peer *peer = &fabric->peers[pe];
-    int64_t      now  = shmemt_libfabric_failure_now();
-    if (peer->again_ns == 0) peer->again_ns = now;
-    if (now - peer->again_ns < AGAIN_MS * MS) return -EAGAIN;
-    if (peer->probe >= 0) look_at_probe(fabric, pe, now);
-    else if (now - peer->probe_ns > PROBE_EVERY_MS * MS) start_probe(fabric, pe, now);
+    struct peer    *peer    = &fabric->peers[pe];
+    struct trouble *trouble = trouble_of(peer);
+    int64_t         now     = shmemt_libfabric_failure_now();
+    if (!trouble) return -EAGAIN; /* the caller comes again */
+    if (trouble->again_ns == 0) trouble->again_ns = now;
+    if (now - trouble->again_ns < AGAIN_MS * MS) return -EAGAIN;
+    if (trouble->probe >= 0) look_at_probe(fabric, pe, now);
+    else if (now - trouble->probe_ns > PROBE_EVERY_MS * MS) start_probe(fabric, pe, now);
     return peer->failing ? -EHOSTDOWN : -EAGAIN;
 }
 
@@ -127,8 +159,8 @@ int shmemt_libfabric_failure_answer(struct fabric *fabric, int pe, ssize_t answe
 {
     struct peer *peer = &fabric->peers[pe];
     if (answer == 0) {
-        peer->again_ns = 0;
-        if (peer->probe >= 0) end_probe(peer);
+        if (peer->trouble) peer->trouble->again_ns = 0;
+        end_probe(peer);
         return 0;
     }
     if (answer == -FI_EAGAIN || answer == -FI_ENOMEM) return shmemt_libfabric_failure_again(fabric, pe);
@@ -147,9 +179,10 @@ void shmemt_libfabric_failure_look(struct fabric *fabric)
         struct peer *peer = &fabric->peers[pe];
         if (peer->lost || peer->failing || !waits_for(peer)) continue;
         /* Rarer the longer it lasts: a stopped peer does not find its queue full of questions. */
-        int64_t silent = now - peer->heard_ns, asked = now - peer->ping_ns;
-        if (silent > SILENT_MS * MS && (peer->ping_ns == 0 || asked > silent / 4)) {
-            if (shmemt_libfabric_message_ping(fabric, pe) == 0) peer->ping_ns = now;
+        struct traffic *traffic = peer->traffic;
+        int64_t         silent = now - traffic->heard_ns, asked = now - traffic->ping_ns;
+        if (silent > SILENT_MS * MS && (traffic->ping_ns == 0 || asked > silent / 4)) {
+            if (shmemt_libfabric_message_ping(fabric, pe) == 0) traffic->ping_ns = now;
         }
     }
 }
@@ -228,17 +261,13 @@ int shmemt_libfabric_failure_tell(struct fabric *fabric)
     const struct shmemt_job *job = fabric->job;
     int                      err = 0, pe;
     for (;;) {
-        char why[sizeof fabric->peers[0].why];
-        int  error = 0;
+        struct trouble told = {.error = -EIO, .why = "for a reason that there was no memory to keep"};
         pthread_mutex_lock(&fabric->lock);
         pe = take_failing(fabric);
-        if (pe >= 0) {
-            error = fabric->peers[pe].error;
-            memcpy(why, fabric->peers[pe].why, sizeof why);
-        }
+        if (pe >= 0 && fabric->peers[pe].trouble) told = *fabric->peers[pe].trouble;
         pthread_mutex_unlock(&fabric->lock);
         if (pe < 0) return err;
-        if (job->failed) job->failed(pe, error, why); /* without the lock: the runtime may end the job from here */
+        if (job->failed) job->failed(pe, told.error, told.why); /* without the lock: the runtime may end the job from here */
         err = -EHOSTDOWN;
         pthread_mutex_lock(&fabric->lock);
         shmemt_libfabric_failure_lose(fabric, pe);

@@ -85,7 +85,7 @@ static void note_sent(struct fabric_ctx *ctx, int pe, struct sent sent)
 {
     struct peer      *peer      = &ctx->fabric->peers[pe];
     struct under_way *under_way = &ctx->peers[pe];
-    if (peer->next == peer->acknowledged) peer->heard_ns = shmemt_libfabric_failure_now();
+    if (peer->next == peer->acknowledged) peer->traffic->heard_ns = shmemt_libfabric_failure_now();
     sent.ctx                                   = ctx;
     peer->traffic->sent[peer->next++ % WINDOW] = sent;
     under_way->messages++;
@@ -386,7 +386,10 @@ void shmemt_libfabric_message_serve(struct fabric *fabric, const void *data, siz
     uint32_t pe = message.from ^ fabric->cookie;
     if (pe >= (uint32_t)fabric->job->npes || fabric->peers[pe].lost) return;
     struct peer *peer = &fabric->peers[pe];
-    if (peer->next != peer->acknowledged) peer->heard_ns = shmemt_libfabric_failure_now(), peer->ping_ns = 0;
+    if (peer->next != peer->acknowledged) {
+        peer->traffic->heard_ns = shmemt_libfabric_failure_now();
+        peer->traffic->ping_ns  = 0;
+    }
     switch (message.kind) {
     case MESSAGE_ACK: take_acknowledgement(fabric, peer, (uint32_t)message.offset); break;
     case MESSAGE_VALUE: take_value(fabric, peer, (uint32_t)message.offset, rest, bytes); break;
