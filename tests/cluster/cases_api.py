@@ -49,7 +49,7 @@ class Test:
             text = file.read()
         header = text[:3000]
         self.tags = {}
-        for tag in ("PES", "ENV", "ARGS", "STATUS", "OUTPUT", "NOOUTPUT", "LABELS", "NODES", "NOLIBFABRIC"):
+        for tag in ("PES", "ENV", "ARGS", "STATUS", "OUTPUT", "NOOUTPUT", "LABELS", "NODES", "NOLIBFABRIC", "NONODES"):
             self.tags[tag] = [value.split("*/")[0].strip() for value in re.findall(rf"^[ /*]*{tag}:[ ]*([^\n]*)", header, re.MULTILINE)]
         self.pes = [int(word) for word in self.words("PES")] or [1, 2, 3, 4, 8, 16]
         # Most tests of few PEs need not more and can have more, up to the size of their arrays.
@@ -61,7 +61,9 @@ class Test:
         return [word for value in self.tags[tag] for word in value.split()]
 
     def belongs_here(self):
-        return max(self.pes) > 1 and self.name not in NOT_HERE and not self.tags["NOLIBFABRIC"] and "slow" not in self.words("LABELS")
+        if self.name in NOT_HERE or self.tags["NOLIBFABRIC"] or self.tags["NONODES"]:
+            return False
+        return max(self.pes) > 1 and "slow" not in self.words("LABELS")
 
     def shapes(self):
         if len(self.pes) == 1:

@@ -4,6 +4,7 @@
  * ENV: POSTERN_COLL_SYNC=dissemination
  * STATUS: 1
  * NOCHAOS: a PE that reads what the other has called may find its next call, which is the same
+ * NONODES: the same, between PEs of two nodes
  * OUTPUT: PE . has made only 1, and is in a barrier|PE . calls shmem_(malloc|barrier_all) where this PE calls shmem_(malloc|barrier_all)
  *
  * A heap call and a barrier in one order here and in the other there: both PEs make the same number of calls, and it is found all the same.
