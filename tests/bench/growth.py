@@ -28,7 +28,7 @@ set output "{plot}"
 set multiplot layout 1,2
 set grid
 set logscale x 2
-set xlabel "PEs on two cores"
+set xlabel "PEs on {cores} cores"
 set xtics (2,4,8,16,32,64,128)
 set xrange [1.7:151]
 set key left top
@@ -88,7 +88,7 @@ def write(build, rounds=21):
     text = markdown(rows)
     TABLE.write_text("\t".join(FIELDS) + "\n" + "".join("\t".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in row) + "\n" for row in rows))
     if shutil.which("gnuplot"):
-        subprocess.run(["gnuplot"], input=GNUPLOT.format(plot=PLOT, table=TABLE), text=True, check=True)
+        subprocess.run(["gnuplot"], input=GNUPLOT.format(plot=PLOT, table=TABLE, cores=os.cpu_count()), text=True, check=True)
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")

@@ -5,17 +5,7 @@
  * Spec: OpenSHMEM 1.6 §9.11.1 shmem_short_wait_until, §9.11.8 shmem_short_test, §F.2.16
  * PES: 1 2
  */
-#include "../api.h"
-
-static const int operators[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
-
-#define HOLDS(a, cmp, b)                  \
-    ((cmp) == SHMEM_CMP_EQ   ? (a) == (b) \
-     : (cmp) == SHMEM_CMP_NE ? (a) != (b) \
-     : (cmp) == SHMEM_CMP_GT ? (a) > (b)  \
-     : (cmp) == SHMEM_CMP_GE ? (a) >= (b) \
-     : (cmp) == SHMEM_CMP_LT ? (a) < (b)  \
-                             : (a) <= (b))
+#include "../comparisons.h"
 
 #define STAMP(NAME, T, ...)                                                                 \
     static T    NAME##_words[3];                                                            \

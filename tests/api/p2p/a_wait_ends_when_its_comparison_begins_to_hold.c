@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waits on one word that begin while their comparison does firsthold, for all types, comparisons and values at the limits of the type: none returns for any
- * of the values that do firsthold, all do for one that does.
+ * Waits on one word that begin while their comparison does not hold yet, for all types, comparisons and values at the limits of the type: none returns for any
+ * of the values for which it does not, all do for one that does.
  * Spec: OpenSHMEM 1.6 §9.11.1 SHMEM_WAIT_UNTIL, §9.11.15 SHMEM_SIGNAL_WAIT_UNTIL
  */
-#include "../api.h"
-
-static const int operators[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
-
-#define HOLDS(a, cmp, b)                  \
-    ((cmp) == SHMEM_CMP_EQ   ? (a) == (b) \
-     : (cmp) == SHMEM_CMP_NE ? (a) != (b) \
-     : (cmp) == SHMEM_CMP_GT ? (a) > (b)  \
-     : (cmp) == SHMEM_CMP_GE ? (a) >= (b) \
-     : (cmp) == SHMEM_CMP_LT ? (a) < (b)  \
-                             : (a) <= (b))
-
-/* The highest bit: the least signed value, the greatest half of the unsigned ones. */
-#define TOP(T) ((T)(UINT64_C(1) << (sizeof(T) * 8 - 1)))
+#include "../comparisons.h"
 
 static int  me, partner;
 static bool waits; /* this PE waits, and its partner writes */

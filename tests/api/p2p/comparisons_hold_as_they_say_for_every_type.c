@@ -4,20 +4,7 @@
  * says is what C says, signed types compare signed and unsigned ones unsigned, and a wait whose condition holds returns.
  * Spec: OpenSHMEM 1.6 §9.11 Point-To-Point Synchronization Routines, §9.11.1 to §9.11.14
  */
-#include "../api.h"
-
-static const int operators[] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
-
-#define HOLDS(a, cmp, b)                  \
-    ((cmp) == SHMEM_CMP_EQ   ? (a) == (b) \
-     : (cmp) == SHMEM_CMP_NE ? (a) != (b) \
-     : (cmp) == SHMEM_CMP_GT ? (a) > (b)  \
-     : (cmp) == SHMEM_CMP_GE ? (a) >= (b) \
-     : (cmp) == SHMEM_CMP_LT ? (a) < (b)  \
-                             : (a) <= (b))
-
-/* The highest bit: the least signed value, the greatest half of the unsigned ones. */
-#define TOP(T) ((T)(UINT64_C(1) << (sizeof(T) * 8 - 1)))
+#include "../comparisons.h"
 
 #define STAMP(NAME, T, ...)                                                                               \
     static T    NAME##_words[3];                                                                          \
