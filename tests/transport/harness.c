@@ -639,6 +639,16 @@ static int catch_broken_transport(void)
     return caught ? 0 : 1;
 }
 
+/*
+ * A request to connect that a peer has made and nobody has read yet is lost when libfabric (1.17) closes its event queue, with the fi_info in
+ * it: seen where a PE closes while another still connects. Those of our own are looked for by the check of what close() leaves.
+ */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char                                        *__lsan_default_suppressions(void)
+{
+    return "leak:fi_dupinfo\n";
+}
+
 int main(int argc, char **argv)
 {
     if (!parse_arguments(argc, argv)) return usage();
