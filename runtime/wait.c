@@ -27,7 +27,9 @@
 #include <unistd.h>
 
 enum { SHORT_NAPS = 8, LONG_NAP = 8 };
-enum { CLOCK_EVERY = 32, YIELDS_PER_CLOCK = 4, REPORTED_THREADS_MAX = 64 };
+enum { CLOCK_EVERY = 32, REPORTED_THREADS_MAX = 64 };
+/* The clock costs a quarter of a yield. The rest: how many waits sleep at once. */
+enum { YIELDS_PER_CLOCK = 4, YIELDS_SKIP_MIN = 4, YIELDS_SKIP_MAX = 256 };
 
 #if defined(__x86_64__)
 #define CPU_PAUSE() __builtin_ia32_pause()
@@ -396,18 +398,44 @@ static bool spin_for(shmemi_wait_ready *ready, void *argument, int64_t start_ns)
 }
 
 /*
+ * Waits that sleep at once, as the last that gave its core away got it back late, and how many the next such one brings. Both relaxed: a count that
+ * two threads change at once is off by one, and concerns speed alone.
+ */
+static _Atomic uint32_t yields_skipped, yields_skip = YIELDS_SKIP_MIN;
+
+/*
  * More PEs than cores: the PE that we wait for probably has no core. To give ours away costs 1 us, to sleep and be woken several, with
  * a system call on either side. Bounded, since a waiting PE must not keep a core warm for nothing.
+ *
+ * That holds where the others wait as we do. A thread that computes keeps the core for its whole time slice, and the scheduler puts who has given
+ * it away behind all of these, while who slept comes sooner. So after yields that took that long the next waits sleep at once: a few, and twice as
+ * many each time until yields are quick again (decision 26).
  */
 static bool yield_for(shmemi_wait_ready *ready, void *argument, int64_t start_ns)
 {
+    uint32_t skipped = atomic_load_explicit(&yields_skipped, memory_order_relaxed);
+    if (skipped > 0) {
+        atomic_store_explicit(&yields_skipped, skipped - 1, memory_order_relaxed);
+        return false;
+    }
+    int64_t now_ns = start_ns, before_ns;
     do {
         for (int i = 0; i < YIELDS_PER_CLOCK; i++) {
             if (ready(argument)) return true;
             if (shmemi_state.posted) shmemi_post_progress();
             sched_yield();
         }
-    } while (shmemi_now_ns() - start_ns < shmemi_state.yield_ns);
+        before_ns = now_ns;
+        now_ns    = shmemi_now_ns();
+    } while (now_ns - start_ns < shmemi_state.yield_ns);
+
+    uint32_t skip = YIELDS_SKIP_MIN;
+    if (now_ns - before_ns >= shmemi_state.yield_ns) { /* the last yields alone took all the time */
+        skip = atomic_load_explicit(&yields_skip, memory_order_relaxed);
+        atomic_store_explicit(&yields_skipped, skip, memory_order_relaxed);
+        if (skip < YIELDS_SKIP_MAX) skip *= 2;
+    }
+    atomic_store_explicit(&yields_skip, skip, memory_order_relaxed);
     return false;
 }
 

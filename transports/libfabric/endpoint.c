@@ -293,15 +293,17 @@ static int open_ctx(struct shmemt *tp, unsigned options, struct shmemt_ctx **ctx
         return -ENOMEM;
     }
     pthread_mutex_lock(&fabric->lock);
-    ctx->next        = fabric->contexts;
+    ctx->next = fabric->contexts;
+    ctx->link = &fabric->contexts;
+    if (ctx->next) ctx->next->link = &ctx->next;
     fabric->contexts = ctx;
     pthread_mutex_unlock(&fabric->lock);
     *ctx_out = &ctx->ctx;
     return 0;
 }
 
-/* After a quiet nothing is left; after a failure something may be, and then belongs to nobody. */
-static void forget_ctx(struct fabric *fabric, struct fabric_ctx *ctx)
+/* What is under way belongs to nobody from here on. */
+static void disown(struct fabric *fabric, struct fabric_ctx *ctx)
 {
     for (size_t i = 0; i < OPS; i++)
         if (fabric->ops[i].ctx == ctx) fabric->ops[i].ctx = NULL, fabric->ops[i].done = NULL;
@@ -310,9 +312,15 @@ static void forget_ctx(struct fabric *fabric, struct fabric_ctx *ctx)
         for (int i = 0; traffic && i < WINDOW; i++)
             if (traffic->sent[i].ctx == ctx) traffic->sent[i] = (struct sent){0};
     }
-    struct fabric_ctx **link = &fabric->contexts;
-    while (*link && *link != ctx) link = &(*link)->next;
-    if (*link) *link = ctx->next;
+}
+
+/* Nothing is under way after a quiet, and then this takes the same short time whatever their number: all other threads wait meanwhile. */
+static void forget_ctx(struct fabric *fabric, struct fabric_ctx *ctx)
+{
+    if (ctx->ops > 0 || ctx->messages > 0) disown(fabric, ctx);
+    set_pending(ctx, false);
+    *ctx->link = ctx->next;
+    if (ctx->next) ctx->next->link = ctx->link;
 }
 
 static void close_ctx(struct shmemt_ctx *base)

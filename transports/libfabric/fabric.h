@@ -212,7 +212,7 @@ struct pending {
 struct fabric_ctx {
     struct shmemt_ctx  ctx;
     struct fabric     *fabric;
-    struct fabric_ctx *next;
+    struct fabric_ctx *next, **link;             /* link: what points to this one */
     struct under_way  *peers;                    /* [npes] */
     uint32_t           ops, messages, unflushed; /* sums */
     struct pending     pending;
@@ -238,6 +238,7 @@ struct fabric {
     pthread_mutex_t    lock;     /* guards all that follows, and the endpoint */
     bool               serviced; /* progress has happened that no caller was told of */
     struct fabric_ctx *contexts;
+    unsigned           pending;                      /* contexts with a call that is not yet posted whole */
     struct peer       *peers;                        /* [npes] */
     struct peer       *debtors, **debtors_end;       /* those that this PE owes an answer */
     struct remote     *remotes[SHMEMT_SEGMENTS_MAX]; /* [npes], once something was imported */
@@ -259,6 +260,14 @@ static inline struct fabric *fabric_of(struct shmemt *tp)
 static inline struct fabric_ctx *ctx_of(struct shmemt_ctx *ctx)
 {
     return (struct fabric_ctx *)ctx;
+}
+
+static inline void set_pending(struct fabric_ctx *ctx, bool active)
+{
+    if (ctx->pending.active == active) return;
+    ctx->pending.active = active;
+    if (active) ctx->fabric->pending++;
+    else ctx->fabric->pending--;
 }
 
 /* ---- memory.c ---- */

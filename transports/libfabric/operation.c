@@ -242,7 +242,7 @@ static void discard(struct fabric_ctx *ctx)
     struct pending *pending = &ctx->pending;
     for (; pending->at < pending->count; pending->at++)
         if (pending->group) shmemt_libfabric_operation_end(ctx->fabric, NULL, pending->group);
-    pending->active = false;
+    set_pending(ctx, false);
 }
 
 /* 0: all is posted. -EAGAIN: not all. Another: the peer is lost. */
@@ -259,7 +259,7 @@ static int advance(struct fabric_ctx *ctx)
         err = shmemt_libfabric_message_put(ctx, pending->pe, pending->segment, NULL, 0, &pending->signal);
         if (!err) pending->has_signal = false;
     }
-    if (!err) pending->active = false;
+    if (!err) set_pending(ctx, false);
     return err;
 }
 
@@ -317,7 +317,7 @@ static int begin(struct fabric_ctx *ctx, int pe, const struct shmemt_xfer *xfer,
         if (pending->group) shmemt_libfabric_endpoint_free_op(fabric, pending->group);
         return err;
     }
-    if (err == -EAGAIN) pending->active = true;
+    if (err == -EAGAIN) set_pending(ctx, true);
     else if (err) discard(ctx);
     if (copy || pending->count == 0) shmemt_mapped_done(xfer->done);
     return 0;

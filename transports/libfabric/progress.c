@@ -134,7 +134,7 @@ int shmemt_libfabric_progress_locked(struct fabric *fabric)
     }
     if (fabric->idle_receives) shmemt_libfabric_endpoint_post_receives(fabric);
     if (fabric->debtors) shmemt_libfabric_message_answer(fabric);
-    for (struct fabric_ctx *ctx = fabric->contexts; ctx; ctx = ctx->next)
+    for (struct fabric_ctx *ctx = fabric->contexts; ctx && fabric->pending > 0; ctx = ctx->next)
         if (ctx->pending.active && shmemt_libfabric_operation_advance(ctx)) handled++;
     shmemt_libfabric_failure_look(fabric);
     return handled;
@@ -218,10 +218,7 @@ int shmemt_libfabric_progress_fence(struct shmemt_ctx *base, int pe)
 /* Is there something that no descriptor will announce? */
 static bool restless(const struct fabric *fabric)
 {
-    if (fabric->debtors || fabric->idle_receives || fabric->failures) return true;
-    for (const struct fabric_ctx *ctx = fabric->contexts; ctx; ctx = ctx->next)
-        if (ctx->pending.active) return true;
-    return false;
+    return fabric->debtors || fabric->idle_receives || fabric->failures || fabric->pending > 0;
 }
 
 int shmemt_libfabric_progress_arm(struct shmemt_ctx *base)
