@@ -57,8 +57,9 @@ void shmemd_perform_finish(void)
 static char *symmetric(const struct shmemd_side *side, const struct shmemd_descriptor *d, unsigned segment, uint64_t offset,
                        uint64_t bytes)
 {
-    const struct shmemd_window *window = segment < SHMEMD_SEGMENTS ? &side->window[segment] : NULL;
-    if (!window || offset > window->bytes || bytes > window->bytes - offset) no_sense(d, "outside of symmetric memory");
+    if (segment >= SHMEMD_SEGMENTS) no_sense(d, "in no segment");
+    const struct shmemd_window *window = &side->window[segment];
+    if (offset > window->bytes || bytes > window->bytes - offset) no_sense(d, "outside of symmetric memory");
     return window->base + offset;
 }
 

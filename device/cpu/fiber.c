@@ -132,6 +132,7 @@ static void *first_frame(char *top, void (*main)(void))
 static void shmemd_cpu_fiber_jump(void **save, void *load)
 {
     ucontext_t here;
+    /* cppcheck-suppress autoVariables */
     *save = &here;
     swapcontext(&here, load);
 }

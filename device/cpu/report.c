@@ -88,30 +88,40 @@ void shmemd_cpu_report(const char *format, ...)
     end(&text);
 }
 
-static _Noreturn void fail_v(const char *format, va_list args)
+static void begin_failure(struct text *text)
 {
-    struct text text = {.used = 0};
-    begin(&text);
-    append_place(&text, shmemd_cpu_worker);
-    append_v(&text, format, args);
-    append_residency(&text, shmemd_cpu_worker);
-    end(&text);
+    begin(text);
+    append_place(text, shmemd_cpu_worker);
+}
+
+static _Noreturn void fail(struct text *text)
+{
+    append_residency(text, shmemd_cpu_worker);
+    end(text);
     fflush(NULL);
     abort();
 }
 
 void shmemd_cpu_report_fail(const char *format, ...)
 {
+    struct text text = {.used = 0};
+    begin_failure(&text);
     va_list args;
     va_start(args, format);
-    fail_v(format, args);
+    append_v(&text, format, args);
+    va_end(args);
+    fail(&text);
 }
 
 void shmemx_cpu_trap(const char *format, ...)
 {
+    struct text text = {.used = 0};
+    begin_failure(&text);
     va_list args;
     va_start(args, format);
-    fail_v(format, args);
+    append_v(&text, format, args);
+    va_end(args);
+    fail(&text);
 }
 
 /* Nobody in the block can go on: its threads are at different barriers. Name the first at each. */
