@@ -374,10 +374,10 @@ static int import(struct shmemt *tp, int pe, const struct reach *reach)
     int err = tp->ops->add_peer(tp, pe, &reach->address);
     for (int segment = SHMEMT_SEGMENT_CTRL; segment <= SHMEMT_SEGMENT_HEAP && !err; segment++)
         err = tp->ops->import_region(tp, pe, segment, &reach->key[segment]);
-    if (err && err != -EHOSTUNREACH)
-        shmemi_error("could not reach memory of PE %d: %s" WHY "transport %s refused it" FIX
-                     "look at the report (POSTERN_REPORT=1)",
-                     pe, strerror(-err), tp->ops->name);
+    if (err == 0 || err == -EHOSTUNREACH) return err;
+    shmemi_service_give_launcher_time(); /* its memory may be gone because it is dead */
+    shmemi_error("could not reach memory of PE %d: %s" WHY "transport %s refused it" FIX "look at the report (POSTERN_REPORT=1)",
+                 pe, strerror(-err), tp->ops->name);
     return err;
 }
 
@@ -402,6 +402,7 @@ static int connect_peer(int pe, const struct reach *reaches, size_t count)
 {
     struct shmemi_peer *peer     = &shmemi_state.peers[pe];
     bool                need_all = shmemi_state.job.agent == SHMEMT_AGENT_NIC;
+    bool                common   = false;
     peer->mapped = peer->posted = SHMEMI_NOT_MAPPED;
     peer->local                 = shmemi_state.node.local_of[pe];
     for (size_t i = 0; i < shmemi_state.transport_count; i++) {
@@ -409,6 +410,7 @@ static int connect_peer(int pe, const struct reach *reaches, size_t count)
         const struct reach *reach = find_reach(reaches, count, tp->ops->name);
         if (!reach || (peer->posted >= 0 && !(tp->traits.caps & SHMEMT_CAP_MAP_HOST))) continue;
         int err = import(tp, pe, reach);
+        common |= !(tp->traits.caps & SHMEMT_CAP_MAP_HOST); /* of another node that says nothing */
         if (err == -EHOSTUNREACH) continue;
         if (err) return err;
         if (peer->mapped < 0 && tp->ops->map(tp, pe, SHMEMT_SEGMENT_CTRL)) peer->mapped = (int8_t)i;
@@ -419,6 +421,7 @@ static int connect_peer(int pe, const struct reach *reaches, size_t count)
         if (peer->mapped >= 0 && (peer->posted >= 0 || !need_all)) break;
     }
     if (peer->mapped >= 0 || peer->posted >= 0) return 0;
+    if (common) shmemi_service_give_launcher_time(); /* it has a transport that we have, and may be dead */
     shmemi_error("PE %d (on %s) cannot be reached from PE %d (on %s)" WHY "they have no transport in common that can" FIX
                  "look at the reports of both (POSTERN_REPORT=1); start all PEs with the same libpostern and libraries",
                  pe, shmemi_state.cards[pe].host, shmemi_state.my_pe, shmemi_state.cards[shmemi_state.my_pe].host);

@@ -168,7 +168,7 @@ void shmemi_service_expect_goodbyes(void)
  * Many PEs lose a dead peer at the same time. The launcher knows best why, so it comes first; then the PEs one by one, so that the first ends the
  * others before they say it too.
  */
-static void give_launcher_time(void)
+void shmemi_service_give_launcher_time(void)
 {
     int             steps = shmemi_state.my_pe < GRACE_STEPS_MAX ? shmemi_state.my_pe : GRACE_STEPS_MAX;
     int             ms    = GRACE_MS + GRACE_STEP_MS * steps;
@@ -182,7 +182,7 @@ void shmemi_service_lost(int pe, int error, const char *why)
     if (atomic_exchange(&lost_known, true))
         for (;;) pause();
     shmemi_device_abort(pe);
-    give_launcher_time();
+    shmemi_service_give_launcher_time();
     if (atomic_load(&goodbyes)) return;
     shmemi_error("the way to PE %d (on %s) is lost: %s" WHY "that PE or its machine has ended, or the network between is down" FIX
                  "look at the messages of that PE and at the network",

@@ -38,6 +38,9 @@ void shmemi_service_at_exit(void (*work)(void));
  */
 void shmemi_service_lost(int pe, int error, const char *why);
 
+/* Before a message about a PE that may be dead: a second and a bit, in which the launcher ends this one if it is. Any thread. */
+void shmemi_service_give_launcher_time(void);
+
 /* From here on a peer that closes its side is no failure: all have met for the last time. */
 void shmemi_service_expect_goodbyes(void);
 

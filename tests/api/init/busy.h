@@ -25,10 +25,11 @@ static inline void busy_at(int kind)
         shmem_set_lock(&busy_lock);
         shmem_long_wait_until(&busy_word, SHMEM_CMP_NE, 0);
         break;
-    case 2: /* a lock that its holder, the PE before, never gives back */
-        while (shmem_test_lock(&busy_lock) == 0) shmem_clear_lock(&busy_lock);
-        shmem_set_lock(&busy_lock);
-        break;
+    case 2: /* a lock that a PE of kind 1 takes at some time, and never gives back */
+        for (;;) {
+            shmem_set_lock(&busy_lock);
+            shmem_clear_lock(&busy_lock);
+        }
     case 3:
         for (;;) shmem_getmem(copy, busy_source, sizeof copy, 0);
     case 4:
